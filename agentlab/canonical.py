@@ -1,0 +1,45 @@
+"""Canonical JSON and its digest: two values have one digest exactly when they are the same JSON."""
+
+import hashlib
+import json
+
+from pydantic import JsonValue
+
+from agentlab.errors import AgentlabError
+
+
+def canonical_json(value: JsonValue) -> str:
+    """Write `value` as JSON with sorted keys and no spaces.
+
+    ``1``, ``1.0``, ``true`` and ``"1"`` stay four different texts, because a policy that
+    approved one of them has not approved the others. (RFC 8785 would write 1.0 as 1.)
+    Raises AgentlabError for what JSON cannot hold: NaN, infinity, bytes, keys that are no text.
+    """
+    _refuse_keys_that_are_no_text(value)
+    try:
+        text = json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AgentlabError(f"this value is not JSON: {error}; send text, numbers, lists and objects") from error
+    return text
+
+
+def digest(value: JsonValue) -> str:
+    """SHA-256 of the canonical JSON of `value`, as 64 hexadecimal digits."""
+    return hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest()
+
+
+def _refuse_keys_that_are_no_text(value: JsonValue) -> None:
+    # json.dumps writes the key 1 and the key "1" alike, so two values would share a digest.
+    open_values: list[JsonValue] = [value]
+    while open_values:
+        current = open_values.pop()
+        if isinstance(current, dict):
+            for key in current:
+                if not isinstance(key, str):
+                    raise AgentlabError(f"this value is not JSON: the key {key!r} is no text; use text keys")
+            open_values.extend(current.values())
+        elif isinstance(current, list | tuple):
+            open_values.extend(current)
