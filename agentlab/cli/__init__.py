@@ -1,1 +1,114 @@
-"""The `agentlab` command."""
+"""The `agentlab` command: its frame. Each command lives in a module of its own, with ``register(app)``.
+
+Bad input costs one line on stderr and exit status 2. A command's module imports what is heavy
+inside its functions, so that ``agentlab --help`` answers at once.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+import agentlab
+from agentlab.errors import AgentlabError
+
+COMMANDS: tuple[ModuleType, ...] = ()
+"""In the order in which ``agentlab --help`` shows them."""
+
+BAD_INPUT = 2
+INTERRUPTED = 130  # 128 + SIGINT, what a shell reports for Ctrl-C
+PIPE_CLOSED = 141  # 128 + SIGPIPE, what a shell reports for a writer whose reader went away
+
+# typer exports BadParameter only; older releases take it from click, newer ones from a copy of
+# their own. Its second base class is what every mistake in the arguments is (ClickException).
+_PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+def build_app() -> typer.Typer:
+    """The typer application with every command on it."""
+    app = typer.Typer(
+        name="agentlab",
+        help="Look under the hood of an AI agent: run it, break it, measure it, govern it.",
+        add_completion=False,
+        rich_markup_mode=None,  # plain help: it fits 40 columns, any encoding, and loads nothing
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    for command in COMMANDS:
+        command.register(app)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave the process with its exit status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with `arguments` and return its exit status: 0, 1 (a check failed), 2 (bad input), 130 or 141."""
+    _let_any_encoding_pass()
+    command = typer.main.get_command(build_app())
+    try:
+        with command.make_context("agentlab", list(arguments) or ["--help"]) as context:
+            command.invoke(context)
+        status = 0
+    except typer.Exit as exit_request:
+        status = exit_request.exit_code
+    except AgentlabError as error:
+        status = _refuse(str(error))
+    except _PARSER_ERROR as error:
+        status = _refuse(_usage_line(error))
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("agentlab: stopped", err=True)
+        status = INTERRUPTED
+    except BrokenPipeError:
+        return _leave_closed_pipe()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _leave_closed_pipe()
+    return status
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"agentlab {agentlab.__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Nothing to do: the options of `agentlab` itself act in their callbacks."""
+
+
+def _refuse(message: str) -> int:
+    typer.echo("agentlab: " + " ".join(message.split()), err=True)
+    return BAD_INPUT
+
+
+def _usage_line(error: Exception) -> str:
+    """The parser's message, and the help page of the command that it is about."""
+    message: str = getattr(error, "format_message", error.__str__)()
+    context = getattr(error, "ctx", None)
+    page = context.command_path if context is not None else "agentlab"
+    return f"{message.rstrip('. ')}; see {page} --help"
+
+
+def _let_any_encoding_pass() -> None:
+    # A terminal that knows only ASCII gets a ? for a character it lacks, not a UnicodeEncodeError.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _leave_closed_pipe() -> int:
+    # Python flushes stdout once more on its way out; without this it would complain there.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED
