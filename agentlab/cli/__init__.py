@@ -14,9 +14,10 @@ from typing import Annotated
 import typer
 
 import agentlab
+from agentlab.cli import doctor
 from agentlab.errors import AgentlabError
 
-COMMANDS: tuple[ModuleType, ...] = ()
+COMMANDS: tuple[ModuleType, ...] = (doctor,)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2
