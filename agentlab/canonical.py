@@ -17,9 +17,7 @@ def canonical_json(value: JsonValue) -> str:
     """
     _refuse_keys_that_are_no_text(value)
     try:
-        text = json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise AgentlabError(f"this value is not JSON: {error}; send text, numbers, lists and objects") from error

@@ -17,15 +17,15 @@ class ParsedArguments(NamedTuple):
     problem: str | None
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Internal: carries the problem out of the JSON reader's callbacks."""
 
 
 def parse_arguments(raw: JsonValue) -> ParsedArguments:
     """Read the arguments of a tool call, as text or as the object that a provider delivered.
 
-    Nothing is guessed or repaired: no text is cut or completed, JSON inside a JSON string stays text, a number keeps its
-    type. Blank text, or nothing at all (None), is the empty object, because models write that for a tool
+    Nothing is guessed or repaired: no text is cut or completed, JSON inside a JSON string stays text, a number keeps
+    its type. Blank text, or nothing at all (None), is the empty object, because models write that for a tool
     without parameters. Refused: what is no object, NaN and infinity (1e999 too), a key that is written
     twice, half a surrogate pair, nesting beyond `MAX_DEPTH`.
     """
@@ -37,9 +37,9 @@ def parse_arguments(raw: JsonValue) -> ParsedArguments:
         else:
             value = raw
         if not isinstance(value, dict):
-            raise _Refused(f"the arguments must be one JSON object, not {_kind(value)}")
+            raise _RefusedError(f"the arguments must be one JSON object, not {_kind(value)}")
         _refuse_what_json_cannot_hold(value)
-    except _Refused as refused:
+    except _RefusedError as refused:
         return ParsedArguments(None, str(refused))
     return ParsedArguments(value, None)
 
@@ -50,12 +50,12 @@ def _read(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text, object_pairs_hook=_object_without_twins, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise _Refused(f"the arguments are not valid JSON: {error.msg} at character {error.pos}") from None
+        raise _RefusedError(f"the arguments are not valid JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
-        raise _Refused(f"the arguments are nested deeper than {MAX_DEPTH} levels") from None
+        raise _RefusedError(f"the arguments are nested deeper than {MAX_DEPTH} levels") from None
     except ValueError:
         # CPython refuses to read integers of more than 4,300 digits.
-        raise _Refused("the arguments hold a number with too many digits") from None
+        raise _RefusedError("the arguments hold a number with too many digits") from None
     return value
 
 
@@ -63,13 +63,13 @@ def _object_without_twins(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonV
     values: dict[str, JsonValue] = {}
     for key, value in pairs:
         if key in values:
-            raise _Refused(f"the key {key!r} is written twice")
+            raise _RefusedError(f"the key {key!r} is written twice")
         values[key] = value
     return values
 
 
 def _no_constant(name: str) -> JsonValue:
-    raise _Refused(f"{name} is not a JSON number")
+    raise _RefusedError(f"{name} is not a JSON number")
 
 
 def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
@@ -77,7 +77,7 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
     while open_values:
         current, depth = open_values.pop()
         if depth > MAX_DEPTH:
-            raise _Refused(f"the arguments are nested deeper than {MAX_DEPTH} levels")
+            raise _RefusedError(f"the arguments are nested deeper than {MAX_DEPTH} levels")
         if isinstance(current, dict):
             for key, inner in current.items():
                 _refuse_bad_text(key)
@@ -87,14 +87,14 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
         elif isinstance(current, str):
             _refuse_bad_text(current)
         elif isinstance(current, float) and not math.isfinite(current):
-            raise _Refused("the arguments hold a number that is not finite")
+            raise _RefusedError("the arguments hold a number that is not finite")
 
 
 def _refuse_bad_text(text: str) -> None:
     if not isinstance(text, str):
-        raise _Refused(f"the key {text!r} is not text")
+        raise _RefusedError(f"the key {text!r} is not text")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise _Refused("the arguments hold half a surrogate pair, which is not valid text")
+        raise _RefusedError("the arguments hold half a surrogate pair, which is not valid text")
 
 
 def _kind(value: JsonValue) -> str:

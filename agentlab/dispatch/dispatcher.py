@@ -1,0 +1,209 @@
+"""The dispatcher: the one path that every tool call takes. It decides, runs, and leaves a receipt."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from agentlab.canonical import canonical_json
+from agentlab.dispatch.approvals import Approvals
+from agentlab.dispatch.contract import SideEffect, ToolContract
+from agentlab.dispatch.guards import (
+    Allow,
+    Caller,
+    Deny,
+    Guard,
+    NeedsApproval,
+    Proposal,
+    Verdict,
+    approval,
+    call_id,
+    known_tool,
+    propose,
+    role,
+    valid_arguments,
+)
+from agentlab.dispatch.ledger import Ledger, Outcome, Receipt, Reservation
+from agentlab.errors import AgentlabError
+from agentlab.messages.conversation import ToolCall, ToolResult
+from agentlab.shapes import Frozen
+
+ToolFunction = Callable[[dict[str, JsonValue], Caller], JsonValue]
+"""What a tool does: validated arguments and the verified caller in, a JSON value out."""
+
+
+class ToolError(Exception):
+    """A tool says: I did nothing, and here is why, in words for the model (a business rule, a missing record).
+
+    Any other exception of a consequential tool leaves its outcome unknown, because the effect may have happened.
+    """
+
+
+class Tool(NamedTuple):
+    """A contract and the function behind it."""
+
+    contract: ToolContract
+    function: ToolFunction
+
+
+class Decision(Frozen):
+    """What the guards said of one proposal, and which of them had the last word (None when all allowed it)."""
+
+    proposal: Proposal
+    caller: Caller
+    verdict: Verdict
+    guard: str | None
+    call_id: str | None
+    ends_run: bool = False
+
+
+class Dispatched(NamedTuple):
+    """What goes back to the model, and the receipt that stays."""
+
+    result: ToolResult
+    receipt: Receipt
+
+
+def four_guards(approvals: Approvals) -> tuple[Guard, ...]:
+    """The guards of the first dispatcher, in their order: known tool, arguments, role, approval."""
+    return known_tool, valid_arguments, role, approval(approvals.state)
+
+
+class Dispatcher:
+    """Tools behind guards, over a ledger. The guards are a plain list: what is not in it does not protect."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        guards: Sequence[Guard],
+        ledger: Ledger,
+        approvals: Approvals,
+    ) -> None:
+        """Raises AgentlabError where two tools have one name."""
+        self._tools: Mapping[str, Tool] = {tool.contract.name: tool for tool in tools}
+        if len(self._tools) != len(tools):
+            raise AgentlabError("two tools have the same name; a tool's name must be unique")
+        self._guards = tuple(guards)
+        self.ledger = ledger
+        self.approvals = approvals
+
+    @property
+    def contracts(self) -> tuple[ToolContract, ...]:
+        """The contracts of all tools, in the order in which they were given."""
+        return tuple(tool.contract for tool in self._tools.values())
+
+    def dispatch(self, call: ToolCall, caller: Caller) -> Dispatched:
+        """Decide, and run what is allowed."""
+        decision = self.decide(call, caller)
+        return self.run(decision) if isinstance(decision.verdict, Allow) else self.refuse(decision)
+
+    def decide(self, call: ToolCall, caller: Caller) -> Decision:
+        """Ask the guards in order; the first that does not allow the call has the last word. Nothing runs here."""
+        proposal = propose(call)
+        tool = self._tools.get(call.name)
+        contract = tool.contract if tool else None
+        identity = call_id(proposal, contract, caller) if contract and proposal.arguments is not None else None
+        verdict: Verdict = Allow()
+        name: str | None = None
+        # The two at the end hold whatever list of guards was given: no contract or no arguments, no call.
+        for guard in (*self._guards, known_tool, valid_arguments):
+            verdict = guard(proposal, contract, caller)
+            if not isinstance(verdict, Allow):
+                name = guard.__name__
+                break
+        ends_run = (
+            isinstance(verdict, Deny) and not verdict.invalid and contract is not None and contract.denial_ends_run
+        )
+        return Decision(
+            proposal=proposal, caller=caller, verdict=verdict, guard=name, call_id=identity, ends_run=ends_run
+        )
+
+    def refuse(self, decision: Decision) -> Dispatched:
+        """Answer a call that does not run, and write its receipt. A call that needs a person opens a request."""
+        verdict = decision.verdict
+        if isinstance(verdict, NeedsApproval):
+            self.approvals.request(verdict.call_id, decision.proposal, decision.caller)
+            return self._settle(decision, Outcome.PENDING, f"approval required: {verdict.call_id}", is_error=True)
+        if isinstance(verdict, Deny):
+            outcome = Outcome.INVALID if verdict.invalid else Outcome.DENIED
+            return self._settle(decision, outcome, verdict.reason, is_error=True)
+        raise AgentlabError("this call was allowed; run it instead of refusing it")
+
+    def expire(self, decision: Decision) -> Dispatched:
+        """Answer a call for which nobody gave an approval in time."""
+        return self._settle(
+            decision, Outcome.EXPIRED, "nobody answered the request for approval in time", is_error=True
+        )
+
+    def run(self, decision: Decision) -> Dispatched:
+        """Run an allowed call, at most once for its key."""
+        tool = self._tools.get(decision.proposal.call.name)
+        arguments = decision.proposal.arguments
+        if not isinstance(decision.verdict, Allow) or tool is None or arguments is None:
+            raise AgentlabError("this call was not allowed; only an allowed call runs")
+        key = _key(tool.contract, arguments)
+        if key is None:
+            return self._execute(tool, decision, arguments, key)
+        reservation = self.ledger.reserve(
+            decision.proposal, decision.caller, key, self._approval_to_use(tool, decision)
+        )
+        if reservation.state == "new" or (reservation.state == "open" and tool.contract.target_honours_key):
+            return self._execute(tool, decision, arguments, key)
+        return self._without_effect(decision, key, reservation)
+
+    def _approval_to_use(self, tool: Tool, decision: Decision) -> "Callable[..., bool] | None":
+        identity = decision.call_id
+        if identity is None or isinstance(
+            approval(lambda _: "absent")(decision.proposal, tool.contract, decision.caller), Allow
+        ):
+            return None
+        return lambda connection: self.approvals.use(connection, identity)
+
+    def _without_effect(self, decision: Decision, key: str, reservation: Reservation) -> Dispatched:
+        if reservation.state == "done":
+            return self._settle(decision, Outcome.REPLAYED, reservation.result or "", is_error=False)
+        if reservation.state == "conflict":
+            reason = (
+                f"the key {key!r} was used for another payload ({reservation.first_payload[:12]}, now "
+                f"{reservation.payload[:12]}); a new payload needs a new key"
+            )
+            return self._settle(decision, Outcome.CONFLICT, reason, is_error=True)
+        if reservation.state == "unapproved":
+            return self._settle(decision, Outcome.DENIED, "denied: the approval for this call is spent", is_error=True)
+        reason = (
+            f"outcome unknown: an earlier call with the key {key!r} was cut off; do not repeat it, a person must look"
+        )
+        return self._settle(decision, Outcome.UNKNOWN, reason, is_error=True)
+
+    def _execute(self, tool: Tool, decision: Decision, arguments: dict[str, JsonValue], key: str | None) -> Dispatched:
+        try:
+            value = tool.function(arguments, decision.caller)
+            content = value if isinstance(value, str) else canonical_json(value)
+        except ToolError as error:
+            if key is not None:
+                self.ledger.release(decision.proposal, decision.caller, key)
+            return self._settle(decision, Outcome.FAILED, str(error), is_error=True)
+        except Exception as error:  # noqa: BLE001  a tool is foreign code; whatever it raises becomes a receipt
+            # The model gets the kind of error only: its text may hold paths, addresses or secrets of the host.
+            kind = type(error).__name__
+            if tool.contract.side_effect is SideEffect.READ_ONLY:
+                return self._settle(decision, Outcome.FAILED, f"the tool failed ({kind})", is_error=True)
+            reason = f"outcome unknown: the tool broke off ({kind}); do not repeat the call, a person must look"
+            return self._settle(decision, Outcome.UNKNOWN, reason, is_error=True)
+        if key is not None:
+            self.ledger.finish(decision.proposal, decision.caller, key, content)
+        return self._settle(decision, Outcome.EXECUTED, content, is_error=False)
+
+    def _settle(self, decision: Decision, outcome: Outcome, content: str, *, is_error: bool) -> Dispatched:
+        receipt = self.ledger.record(
+            decision.proposal, decision.caller, outcome, content, decision.guard, decision.call_id
+        )
+        return Dispatched(ToolResult(call_id=decision.proposal.call.id, content=content, is_error=is_error), receipt)
+
+
+def _key(contract: ToolContract, arguments: dict[str, JsonValue]) -> str | None:
+    if contract.side_effect is SideEffect.READ_ONLY or contract.idempotency_key is None:
+        return None
+    value = arguments[contract.idempotency_key]
+    return value if isinstance(value, str) else json.dumps(value)
