@@ -1,0 +1,301 @@
+"""What a control predicts on sizes, and what it does to real messages: one thing."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentlab.context import growth
+from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.forecast import Forecast
+from agentlab.context.parts import SUMMARY_HEADING, is_summary
+from agentlab.errors import AgentlabError
+from agentlab.messages.conversation import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+
+COURSE = {"S": 3_000, "U": 500, "a": 150, "r": 1_200}
+sizes = st.integers(0, 400)
+steps = st.integers(1, 40)
+HEADING = len(SUMMARY_HEADING)
+
+
+def test_keeping_all_gives_the_figures_of_the_course() -> None:
+    forecast = KeepAll().forecast(**COURSE, N=40)
+    assert (forecast.last, forecast.largest, forecast.total) == (56_150, 56_150, 1_193_000)
+    assert (forecast.compactions, forecast.summary_input, forecast.summary_output) == (0, 0, 0)
+
+
+def test_clearing_gives_the_figures_of_the_course() -> None:
+    forecast = ClearToolResults(keep=3, placeholder=20).forecast(**COURSE, N=40)
+    assert (forecast.last, forecast.total) == (13_670, 407_120)
+
+
+def test_compaction_gives_the_figures_of_the_course() -> None:
+    forecast = Compact(trigger=20_000, summary=1_500).forecast(**COURSE, N=40)
+    assert (forecast.compactions, forecast.largest, forecast.total) == (3, 19_850, 468_050)
+    assert (forecast.summary_input, forecast.summary_output) == (63_450, 4_500)
+    assert forecast.all_input == 468_050 + 63_450
+
+
+def test_trimming_holds_ten_steps_in_twenty_messages() -> None:
+    forecast = TrimTurns(window=20).forecast(**COURSE, N=40)
+    assert forecast.requests[:12] == (*(3_500 + 1_350 * k for k in range(11)), 17_000)
+    assert forecast.largest == forecast.last == 17_000
+
+
+@given(sizes, sizes, sizes, sizes, steps, st.integers(0, 50), st.integers(0, 90))
+def test_the_simulation_sums_to_the_closed_forms(
+    S: int, U: int, a: int, r: int, N: int, some: int, window: int
+) -> None:
+    assert KeepAll().forecast(S, U, a, r, N).total == growth.total(S, U, a, r, N)
+    clearing = ClearToolResults(keep=some, placeholder=20).forecast(S, U, a, r, N)
+    assert clearing.total == growth.total_clearing(S, U, a, r, N, some, 20)
+    trimming = TrimTurns(window=window + 1).forecast(S, U, a, r, N)
+    assert trimming.total == growth.total_trimming(S, U, a, r, N, window + 1)
+
+
+@given(sizes, sizes, sizes, sizes, steps, st.integers(0, 4_000), sizes)
+def test_compaction_is_the_loop_one_would_write_by_hand(
+    S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int
+) -> None:
+    requests, calls, history = [], [], 0
+    for k in range(1, N + 1):
+        pending = S + U + history
+        if k > 1 and pending > trigger:
+            calls.append(pending)
+            history = summary
+        requests.append(S + U + history)
+        history += a + r
+    forecast = Compact(trigger=trigger, summary=summary).forecast(S, U, a, r, N)
+    assert forecast == Forecast(
+        requests=tuple(requests),
+        compactions=len(calls),
+        summary_input=sum(calls),
+        summary_output=len(calls) * summary,
+    )
+
+
+def test_a_trigger_that_no_summary_can_meet_fires_once_before_each_request_but_the_first() -> None:
+    forecast = Compact(trigger=3_000, summary=1_500).forecast(**COURSE, N=10)
+    assert forecast.compactions == 9
+    assert set(forecast.requests[1:]) == {5_000}
+
+
+@given(sizes, sizes, sizes, sizes, steps, st.integers(0, 9_000))
+def test_a_forecast_finds_the_first_request_over_a_trigger_as_the_formula_does(
+    S: int, U: int, a: int, r: int, N: int, trigger: int
+) -> None:
+    expected = growth.first_over(S, U, a, r, trigger)
+    found = KeepAll().forecast(S, U, a, r, N).first_over(trigger)
+    assert found == (expected if expected is not None and expected <= N else None)
+
+
+# --- the same objects on real messages ---------------------------------------------------------
+
+
+def run_on_messages(control: Control, S: int, U: int, a: int, r: int, N: int, summary: int) -> Forecast:
+    """A loop of N requests whose messages have exactly these sizes; a character counts as a token."""
+
+    def counter(messages: tuple[Message, ...]) -> int:
+        return S + sum(len(message.content) for message in messages)
+
+    messages: tuple[Message, ...] = (UserMessage(content="u" * U),)
+    requests: list[int] = []
+    summary_inputs: list[int] = []
+    for k in range(1, N + 1):
+        messages = control.apply(messages)
+        if control.due(messages, counter):
+            summary_inputs.append(counter(messages))
+            messages = control.apply(messages, summary="s" * (summary - HEADING))
+        requests.append(counter(messages))
+        call = ToolCall(id=f"call_{k}", name="look_up", arguments={"k": k})
+        messages += (
+            AssistantMessage(content="a" * a, tool_calls=(call,)),
+            ToolResult(call_id=call.id, content="r" * r),
+        )
+    return Forecast(
+        requests=tuple(requests),
+        compactions=len(summary_inputs),
+        summary_input=sum(summary_inputs),
+        summary_output=len(summary_inputs) * summary,
+    )
+
+
+def clear(keep: int, placeholder: int) -> ClearToolResults:
+    return ClearToolResults(keep=keep, placeholder=placeholder, text="p" * placeholder)
+
+
+summaries = st.integers(HEADING, HEADING + 300)
+triggers = st.integers(0, 5_000)
+removals = st.one_of(
+    st.just(KeepAll()),
+    st.builds(clear, st.integers(0, 45), st.integers(0, 60)),
+    st.builds(TrimTurns, st.integers(1, 90)),
+)
+
+
+@settings(max_examples=200)
+@given(removals, sizes, sizes, sizes, sizes, steps)
+def test_what_a_removal_predicts_the_loop_sends(control: Control, S: int, U: int, a: int, r: int, N: int) -> None:
+    assert run_on_messages(control, S, U, a, r, N, summary=HEADING) == control.forecast(S, U, a, r, N)
+
+
+@settings(max_examples=200)
+@given(triggers, summaries, sizes, sizes, sizes, sizes, steps)
+def test_what_compaction_predicts_the_loop_sends(
+    trigger: int, summary: int, S: int, U: int, a: int, r: int, N: int
+) -> None:
+    control = Compact(trigger=trigger, summary=summary)
+    assert run_on_messages(control, S, U, a, r, N, summary) == control.forecast(S, U, a, r, N)
+
+
+@settings(max_examples=200)
+@given(st.lists(removals, max_size=3), triggers, summaries, sizes, sizes, sizes, sizes, steps)
+def test_what_a_combination_predicts_the_loop_sends(
+    parts: list[Control], trigger: int, summary: int, S: int, U: int, a: int, r: int, N: int
+) -> None:
+    # Two clearings with different placeholders would need two sizes of placeholder; one is what people set.
+    clearings = [part for part in parts if isinstance(part, ClearToolResults)]
+    others = [part for part in parts if not isinstance(part, ClearToolResults)]
+    control = Combined((*clearings[:1], *others, Compact(trigger=trigger, summary=summary)))
+    assert run_on_messages(control, S, U, a, r, N, summary) == control.forecast(S, U, a, r, N)
+
+
+# --- conversations as they come in life ---------------------------------------------------------
+
+
+@st.composite
+def conversations(draw: Callable) -> tuple[Message, ...]:  # type: ignore[type-arg]
+    """Turns of steps with parallel calls; the last message is one that a model may be sent."""
+    messages: list[Message] = []
+    number = 0
+    for turn in range(draw(st.integers(1, 3))):
+        if turn:
+            messages.append(AssistantMessage(content=f"answer {turn}"))
+        messages.append(UserMessage(content=f"question {turn}"))
+        for _ in range(draw(st.integers(0, 4))):
+            calls = []
+            for _ in range(draw(st.integers(1, 3))):
+                number += 1
+                calls.append(ToolCall(id=f"call_{number}", name="look_up", arguments={}))
+            messages.append(AssistantMessage(tool_calls=tuple(calls)))
+            messages.extend(ToolResult(call_id=call.id, content=f"result of {call.id}") for call in calls)
+    return tuple(messages)
+
+
+any_control = st.one_of(removals, st.builds(Compact, triggers, summaries))
+
+
+@settings(max_examples=300)
+@given(conversations(), st.lists(any_control, min_size=1, max_size=5))
+def test_every_call_keeps_its_result_right_behind_it_and_the_task_stays(
+    messages: tuple[Message, ...], controls: list[Control]
+) -> None:
+    latest = [message for message in messages if isinstance(message, UserMessage)][-1]
+    current = messages
+    for control in controls:
+        current = control.apply(current)
+        if control.due(current, counter=lambda _: 10_000):
+            current = control.apply(current, summary="what happened")
+        assert current[0] == messages[0]
+        assert latest in current
+        open_calls: list[str] = []
+        for message in current:
+            if isinstance(message, ToolResult):
+                assert open_calls, "a result without its call"
+                assert message.call_id == open_calls.pop(0)
+            else:
+                assert not open_calls, "a call without its result"
+                if isinstance(message, AssistantMessage):
+                    open_calls = [call.id for call in message.tool_calls]
+        assert not open_calls
+
+
+@given(conversations(), removals)
+def test_a_removal_done_twice_is_a_removal_done_once(messages: tuple[Message, ...], control: Control) -> None:
+    once = control.apply(messages)
+    assert control.apply(once) == once
+
+
+@given(conversations(), st.integers(1, 12))
+def test_a_window_holds_no_more_messages_than_it_says(messages: tuple[Message, ...], window: int) -> None:
+    after_task = TrimTurns(window=window).apply(messages)[1:]
+    assert len(after_task) <= window
+
+
+def three_steps() -> tuple[Message, ...]:
+    messages: list[Message] = [UserMessage(content="the task")]
+    for k in (1, 2, 3):
+        messages.append(AssistantMessage(tool_calls=(ToolCall(id=f"c{k}", name="look_up", arguments={}),)))
+        messages.append(ToolResult(call_id=f"c{k}", content=f"result {k}", is_error=k == 1))
+    return tuple(messages)
+
+
+def test_clearing_replaces_the_text_of_old_results_and_nothing_else() -> None:
+    before = three_steps()
+    after = ClearToolResults(keep=1, text="gone").apply(before)
+    contents = [message.content for message in after if isinstance(message, ToolResult)]
+    assert contents == ["gone", "gone", "result 3"]
+    assert [message.role for message in after] == [message.role for message in before]
+    assert after[2] == ToolResult(call_id="c1", content="gone", is_error=True)
+    assert before == three_steps()
+
+
+def test_trimming_takes_the_oldest_steps_whole() -> None:
+    before = three_steps()
+    assert TrimTurns(window=4).apply(before) == (before[0], *before[3:])
+    assert TrimTurns(window=5).apply(before) == (before[0], *before[3:])
+    assert TrimTurns(window=1).apply(before) == (before[0],)
+
+
+def test_trimming_takes_an_old_turn_with_its_question() -> None:
+    question = UserMessage(content="and now?")
+    before = (*three_steps(), AssistantMessage(content="done"), question)
+    assert TrimTurns(window=3).apply(before) == (before[0], question)
+
+
+def test_a_summary_says_that_a_model_wrote_it_and_replaces_the_one_before() -> None:
+    control = Compact(trigger=10)
+    first = control.apply(three_steps(), summary="first notes")
+    assert first == (UserMessage(content="the task"), UserMessage(content=SUMMARY_HEADING + "first notes"))
+    second = control.apply((*first, *three_steps()[1:]), summary="second notes")
+    assert second == (UserMessage(content="the task"), UserMessage(content=SUMMARY_HEADING + "second notes"))
+    assert is_summary(second[1])
+
+
+def test_compaction_is_due_above_the_trigger_only_and_not_where_there_is_nothing_to_summarise() -> None:
+    control = Compact(trigger=100)
+    assert control.due(three_steps(), lambda _: 101)
+    assert not control.due(three_steps(), lambda _: 100)
+    assert not control.due(three_steps()[:1], lambda _: 101)
+    assert not control.due(control.apply(three_steps(), summary="notes"), lambda _: 101)
+
+
+def test_without_a_summary_compaction_removes_nothing() -> None:
+    assert Compact(trigger=0).apply(three_steps()) == three_steps()
+
+
+def test_a_history_without_a_task_is_refused() -> None:
+    with pytest.raises(AgentlabError, match="no user message"):
+        TrimTurns().apply((AssistantMessage(content="hello"),))
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: ClearToolResults(keep=-1), "keep"),
+        (lambda: ClearToolResults(placeholder=2.5), "placeholder"),  # type: ignore[arg-type]
+        (lambda: TrimTurns(window=0), "window"),
+        (lambda: Compact(trigger=-1), "trigger"),
+        (lambda: Compact(trigger=1, summary=True), "summary"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(make: Callable[[], Control], name: str) -> None:
+    with pytest.raises(AgentlabError, match=f"^{name} is ") as refused:
+        make()
+    assert "\n" not in str(refused.value)
+
+
+def test_a_combination_ends_with_its_compaction() -> None:
+    with pytest.raises(AgentlabError, match="last control"):
+        Combined((Compact(trigger=10), KeepAll()))
