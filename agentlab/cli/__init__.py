@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 
 import agentlab
-from agentlab.cli import doctor
+from agentlab.cli import doctor, lab
 from agentlab.errors import AgentlabError
 
-COMMANDS: tuple[ModuleType, ...] = (doctor,)
+COMMANDS: tuple[ModuleType, ...] = (doctor, lab)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2
