@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -24,7 +24,7 @@ from agentlab.dispatch.guards import (
     role,
     valid_arguments,
 )
-from agentlab.dispatch.ledger import Ledger, Outcome, Receipt, Reservation
+from agentlab.dispatch.ledger import SUCCEEDED, Ledger, Outcome, Receipt, Reservation
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import ToolCall, ToolResult
 from agentlab.shapes import Frozen
@@ -98,8 +98,11 @@ class Dispatcher:
         decision = self.decide(call, caller)
         return self.run(decision) if isinstance(decision.verdict, Allow) else self.refuse(decision)
 
-    def decide(self, call: ToolCall, caller: Caller) -> Decision:
-        """Ask the guards in order; the first that does not allow the call has the last word. Nothing runs here."""
+    def decide(self, call: ToolCall, caller: Caller, repeat: str | None = None) -> Decision:
+        """Ask the guards in order; the first that does not allow the call has the last word. Nothing runs here.
+
+        `repeat` is the loop's own reason to refuse the call: it has been made before in this run.
+        """
         proposal = propose(call)
         tool = self._tools.get(call.name)
         contract = tool.contract if tool else None
@@ -107,7 +110,10 @@ class Dispatcher:
         verdict: Verdict = Allow()
         name: str | None = None
         # The two at the end hold whatever list of guards was given: no contract or no arguments, no call.
-        for guard in (*self._guards, known_tool, valid_arguments):
+        guards = (*self._guards, known_tool, valid_arguments)
+        if repeat is not None:
+            verdict, name, guards = Deny(reason=repeat, invalid=True), "repeated_call", ()
+        for guard in guards:
             verdict = guard(proposal, contract, caller)
             if not isinstance(verdict, Allow):
                 name = guard.__name__
@@ -124,17 +130,17 @@ class Dispatcher:
         verdict = decision.verdict
         if isinstance(verdict, NeedsApproval):
             self.approvals.request(verdict.call_id, decision.proposal, decision.caller)
-            return self._settle(decision, Outcome.PENDING, f"approval required: {verdict.call_id}", is_error=True)
+            return self._settle(decision, Outcome.PENDING, f"approval required: {verdict.call_id}")
         if isinstance(verdict, Deny):
             outcome = Outcome.INVALID if verdict.invalid else Outcome.DENIED
-            return self._settle(decision, outcome, verdict.reason, is_error=True)
+            return self._settle(decision, outcome, verdict.reason)
         raise AgentlabError("this call was allowed; run it instead of refusing it")
 
-    def expire(self, decision: Decision) -> Dispatched:
-        """Answer a call for which nobody gave an approval in time."""
-        return self._settle(
-            decision, Outcome.EXPIRED, "nobody answered the request for approval in time", is_error=True
-        )
+    def not_approved(self, decision: Decision, answer: Literal["denied", "expired"]) -> Dispatched:
+        """Answer a call that a person refused, or that nobody looked at in time. The two are never the same record."""
+        if answer == "denied":
+            return self._settle(decision, Outcome.DENIED, "denied: a person looked at exactly this call and refused it")
+        return self._settle(decision, Outcome.EXPIRED, "not approved: nobody answered in time; the request stays open")
 
     def run(self, decision: Decision) -> Dispatched:
         """Run an allowed call, at most once for its key."""
@@ -162,19 +168,19 @@ class Dispatcher:
 
     def _without_effect(self, decision: Decision, key: str, reservation: Reservation) -> Dispatched:
         if reservation.state == "done":
-            return self._settle(decision, Outcome.REPLAYED, reservation.result or "", is_error=False)
+            return self._settle(decision, Outcome.REPLAYED, reservation.result or "")
         if reservation.state == "conflict":
             reason = (
                 f"the key {key!r} was used for another payload ({reservation.first_payload[:12]}, now "
                 f"{reservation.payload[:12]}); a new payload needs a new key"
             )
-            return self._settle(decision, Outcome.CONFLICT, reason, is_error=True)
+            return self._settle(decision, Outcome.CONFLICT, reason)
         if reservation.state == "unapproved":
-            return self._settle(decision, Outcome.DENIED, "denied: the approval for this call is spent", is_error=True)
+            return self._settle(decision, Outcome.DENIED, "denied: the approval for this call is spent")
         reason = (
             f"outcome unknown: an earlier call with the key {key!r} was cut off; do not repeat it, a person must look"
         )
-        return self._settle(decision, Outcome.UNKNOWN, reason, is_error=True)
+        return self._settle(decision, Outcome.UNKNOWN, reason)
 
     def _execute(self, tool: Tool, decision: Decision, arguments: dict[str, JsonValue], key: str | None) -> Dispatched:
         try:
@@ -183,23 +189,25 @@ class Dispatcher:
         except ToolError as error:
             if key is not None:
                 self.ledger.release(decision.proposal, decision.caller, key)
-            return self._settle(decision, Outcome.FAILED, str(error), is_error=True)
+            return self._settle(decision, Outcome.FAILED, str(error))
         except Exception as error:  # noqa: BLE001  a tool is foreign code; whatever it raises becomes a receipt
             # The model gets the kind of error only: its text may hold paths, addresses or secrets of the host.
             kind = type(error).__name__
             if tool.contract.side_effect is SideEffect.READ_ONLY:
-                return self._settle(decision, Outcome.FAILED, f"the tool failed ({kind})", is_error=True)
+                return self._settle(decision, Outcome.FAILED, f"the tool failed ({kind})")
             reason = f"outcome unknown: the tool broke off ({kind}); do not repeat the call, a person must look"
-            return self._settle(decision, Outcome.UNKNOWN, reason, is_error=True)
+            return self._settle(decision, Outcome.UNKNOWN, reason)
         if key is not None:
             self.ledger.finish(decision.proposal, decision.caller, key, content)
-        return self._settle(decision, Outcome.EXECUTED, content, is_error=False)
+        return self._settle(decision, Outcome.EXECUTED, content)
 
-    def _settle(self, decision: Decision, outcome: Outcome, content: str, *, is_error: bool) -> Dispatched:
+    def _settle(self, decision: Decision, outcome: Outcome, content: str) -> Dispatched:
         receipt = self.ledger.record(
             decision.proposal, decision.caller, outcome, content, decision.guard, decision.call_id
         )
-        return Dispatched(ToolResult(call_id=decision.proposal.call.id, content=content, is_error=is_error), receipt)
+        return Dispatched(
+            ToolResult(call_id=decision.proposal.call.id, content=content, is_error=outcome not in SUCCEEDED), receipt
+        )
 
 
 def _key(contract: ToolContract, arguments: dict[str, JsonValue]) -> str | None:

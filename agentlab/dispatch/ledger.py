@@ -30,6 +30,10 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+SUCCEEDED = frozenset({Outcome.EXECUTED, Outcome.REPLAYED})
+"""The outcomes after which the effect is known to stand; all others go to the model as errors."""
+
+
 class Receipt(Frozen):
     """One line of evidence. ``guard`` names the guard that had the last word, None when the call was let through."""
 

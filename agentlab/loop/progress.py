@@ -1,0 +1,131 @@
+"""What a run keeps while it goes on, and what it returns at its end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentlab.canonical import canonical_json
+from agentlab.loop.budgets import Budgets, Totals
+from agentlab.loop.effects import AuditEvent, Decided
+from agentlab.loop.machine import Event, State
+from agentlab.messages.arguments import parse_arguments
+from agentlab.messages.conversation import Message, Reply, Request, ToolCall, ToolResult
+from agentlab.messages.counters import count_message, count_request
+from agentlab.shapes import Frozen
+
+Clock = Callable[[], float]
+History = tuple[Message, ...]
+
+MAX_SAME_RESULTS = 3
+"""A repeatable call is refused once this many results in a row were the same: the first one and two repeats."""
+
+
+class Transition(Frozen):
+    """One step of the run: where it was, what happened, where that led, and the particulars."""
+
+    state: State
+    event: Event
+    target: State
+    detail: str
+
+
+class RunResult(Frozen):
+    """How a run ended. ``answer`` is the model's, or says that and why the run stopped without one.
+
+    ``messages`` is the whole conversation, with every call answered. ``found`` holds what the tools delivered, so that
+    a run that was stopped still returns what it has.
+    """
+
+    run_id: str
+    state: State
+    reason: str
+    answer: str
+    found: tuple[str, ...]
+    messages: tuple[Message, ...]
+    totals: Totals
+    transitions: tuple[Transition, ...]
+
+    @property
+    def audit(self) -> AuditEvent:
+        """The one audit event of this run."""
+        return AuditEvent(run_id=self.run_id, state=self.state, reason=self.reason, totals=self.totals)
+
+
+@dataclass
+class Progress:
+    """What changes while a run goes on. ``messages`` keeps everything; ``context`` is what the next request carries."""
+
+    run_id: str
+    start: Request
+    budgets: Budgets
+    clock: Clock
+    shorten: Callable[[History], History]
+    is_full: Callable[[Request], bool]
+    repeatable: frozenset[str]
+    began: float
+    messages: list[Message] = field(default_factory=list)
+    context: list[Message] = field(default_factory=list)
+    totals: Totals = field(default_factory=Totals)
+    transitions: list[Transition] = field(default_factory=list)
+    reply: Reply | None = None
+    open_calls: list[ToolCall] = field(default_factory=list)
+    decided: Decided | None = None
+    asked: bool = False
+    compacted: bool = False
+    call_ids: set[str] = field(default_factory=set)
+    results: dict[str, list[str]] = field(default_factory=dict)
+    found: list[str] = field(default_factory=list)
+
+    def request(self) -> Request:
+        """The next request: everything the model is to see."""
+        messages = self.shorten(tuple(self.context))
+        return Request(system=self.start.system, tools=self.start.tools, messages=messages)
+
+    def add(self, message: Message) -> None:
+        """Append to the whole conversation and to what is sent of it."""
+        self.messages.append(message)
+        self.context.append(message)
+
+    def count(self, **more: Any) -> None:
+        """Set totals, and the time that has passed."""
+        self.totals = self.totals.model_copy(update=more | {"seconds": self.clock() - self.began})
+
+    def close_call(self, result: ToolResult) -> None:
+        """Give the call at hand its result; the same call with the same result is remembered as a repeat."""
+        call = self.open_calls.pop(0)
+        # The pairing is the loop's own: whatever a driver sends, the result belongs to the call that is open.
+        self.add(result.model_copy(update={"call_id": call.id}))
+        self.results.setdefault(_identity(call), []).append(result.content)
+        self.decided = None
+        self.asked = False
+
+    def repeat(self, call: ToolCall) -> str | None:
+        """Why this call is refused as a repeat, in words for the model, or None."""
+        before = self.results.get(_identity(call), [])
+        if not before:
+            return None
+        if call.name not in self.repeatable:
+            return f"repeated call: {call.name} was called with these arguments before; use that result or change something"
+        if len(before) >= MAX_SAME_RESULTS and len(set(before[-MAX_SAME_RESULTS:])) == 1:
+            return f"repeated call: {call.name} gave the same result {MAX_SAME_RESULTS} times; stop asking"
+        return None
+
+    def count_reply(self, request: Request, reply: Reply) -> None:
+        """Add the tokens of one model call, as reported or, where nothing is reported, as counted here."""
+        totals = self.totals
+        if reply.usage is not None:
+            used, origin = (reply.usage.input_tokens, reply.usage.output_tokens), totals.tokens_origin
+        else:
+            # A provider that reports nothing does not switch the budget off: o200k stands in for its tokenizer.
+            used, origin = (count_request(request), count_message(reply.message)), "estimated"
+        self.count(
+            model_calls=totals.model_calls + 1,
+            input_tokens=totals.input_tokens + used[0],
+            output_tokens=totals.output_tokens + used[1],
+            tokens_origin=origin,
+        )
+
+
+def _identity(call: ToolCall) -> str:
+    arguments = parse_arguments(call.arguments).values
+    return f"{call.name} {canonical_json(arguments) if arguments is not None else repr(call.arguments)}"
