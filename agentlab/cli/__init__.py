@@ -6,6 +6,7 @@ inside its functions, so that ``agentlab --help`` answers at once.
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -14,10 +15,11 @@ from typing import Annotated
 import typer
 
 import agentlab
-from agentlab.cli import doctor, lab
+from agentlab.cli import doctor, lab, size
+from agentlab.cli.output import print_line
 from agentlab.errors import AgentlabError
 
-COMMANDS: tuple[ModuleType, ...] = (doctor, lab)
+COMMANDS: tuple[ModuleType, ...] = (doctor, lab, size)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2
@@ -54,7 +56,10 @@ def run(arguments: Sequence[str]) -> int:
     _let_any_encoding_pass()
     command = typer.main.get_command(build_app())
     try:
-        with command.make_context("agentlab", list(arguments) or ["--help"]) as context:
+        columns = shutil.get_terminal_size().columns
+        with command.make_context(
+            "agentlab", list(arguments) or ["--help"], terminal_width=min(columns, 100)
+        ) as context:
             command.invoke(context)
         status = 0
     except typer.Exit as exit_request:
@@ -62,9 +67,9 @@ def run(arguments: Sequence[str]) -> int:
     except AgentlabError as error:
         status = _refuse(str(error))
     except _PARSER_ERROR as error:
-        status = _refuse(_usage_line(error))
+        status = _refuse(_usage_line(error, arguments))
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("agentlab: stopped", err=True)
+        print_line("agentlab: stopped", err=True)
         status = INTERRUPTED
     except BrokenPipeError:
         return _leave_closed_pipe()
@@ -77,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"agentlab {agentlab.__version__}")
+        print_line(f"agentlab {agentlab.__version__}")
         raise typer.Exit
 
 
@@ -90,15 +95,19 @@ def _options(
 
 
 def _refuse(message: str) -> int:
-    typer.echo("agentlab: " + " ".join(message.split()), err=True)
+    print_line("agentlab: " + " ".join(message.split()), err=True)
     return BAD_INPUT
 
 
-def _usage_line(error: Exception) -> str:
+def _usage_line(error: Exception, arguments: Sequence[str]) -> str:
     """The parser's message, and the help page of the command that it is about."""
     message: str = getattr(error, "format_message", error.__str__)()
     context = getattr(error, "ctx", None)
-    page = context.command_path if context is not None else "agentlab"
+    if context is not None:
+        page = context.command_path
+    else:  # the parser does not always say where it was
+        names = [command.__name__.rpartition(".")[2] for command in COMMANDS]
+        page = " ".join(["agentlab", *[first for first in arguments[:1] if first in names]])
     return f"{message.rstrip('. ')}; see {page} --help"
 
 

@@ -56,7 +56,7 @@ def _compaction(control: Compact, S: int, U: int, a: int, r: int) -> list[Findin
             _finding(
                 "G02",
                 where,
-                f"S + U + s + 3(a + r) = {after + 3 * step:,} tokens is more than that: compaction fires {often}",
+                f"after a summary less than 3 steps fit: at a + r = {step:,} tokens a step, compaction fires {often}",
                 f"raise the trigger to {after + 3 * step:,} or more, or make the results (r) smaller",
             )
         ]

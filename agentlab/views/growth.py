@@ -1,0 +1,214 @@
+"""Context growth seen: a pure result, and its sentence, formula, table and figure. No front end is needed for any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.forecast import Forecast
+from agentlab.views.tables import Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+TEXT_COLOUR = "#777777"
+# Each can be told from white and from JupyterLab's dark #111 (3:1 at least, WCAG 1.4.11), and the dashes tell the
+# lines apart without any colour.
+LINE_COLOURS = ("#7f7f7f", "#2b7bd6", "#c2571a", "#2f8a4c", "#a055c8")
+TRIGGER_COLOUR = "#d03f3f"
+DASHES = ("dash", "solid", "dot", "dashdot", "longdash")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One run as the calculator sees it: its sizes in tokens, its control, and what keeping all would have sent."""
+
+    S: int
+    U: int
+    a: int
+    r: int
+    N: int
+    trigger: int | None
+    control: Control
+    forecast: Forecast
+    keep_all: Forecast
+
+    @property
+    def is_controlled(self) -> bool:
+        """False where nothing is removed, so that there is nothing to compare."""
+        return not isinstance(self.control, KeepAll)
+
+    @property
+    def share(self) -> float:
+        """Input tokens of the run, summarising calls included, as a share of what keeping all would send."""
+        return self.forecast.all_input / self.keep_all.total if self.keep_all.total else 1.0
+
+
+def grow(S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, control: Control | None = None) -> Growth:
+    """Compute a run of N requests (sizes in tokens). Raises AgentlabError for sizes that are no sizes."""
+    chosen = control or KeepAll()
+    keep_all = KeepAll().forecast(S, U, a, r, N)
+    forecast = keep_all if isinstance(chosen, KeepAll) else chosen.forecast(S, U, a, r, N)
+    if trigger is not None:
+        forecast.first_over(trigger)  # refuses a trigger that is none
+    return Growth(S, U, a, r, N, trigger, chosen, forecast, keep_all)
+
+
+def sentence(growth: Growth) -> str:
+    """The point of the figure, in words and numbers."""
+    run = growth.forecast
+    said = [
+        f"The run sends {run.total:,} input tokens in {_count(growth.N, 'request')}; "
+        f"the largest has {run.largest:,} and the last {run.last:,}."
+    ]
+    if run.compactions:
+        said.append(
+            f"{_count(run.compactions, 'summarising call')} read {run.summary_input:,} tokens more "
+            f"and write {run.summary_output:,}."
+        )
+    if growth.is_controlled:
+        said.append(f"With '{growth.control.label}' the run reads {growth.share:.0%} of what keeping all would read.")
+    elif growth.N > 1:
+        half = growth.N // 2
+        before = sum(run.requests[:half])
+        if before:
+            said.append(
+                f"Going from {half:,} to {growth.N:,} requests multiplies the total by {run.total / before:.2f}."
+            )
+    if growth.trigger is not None:
+        k = run.first_over(growth.trigger)
+        first = f"Request {k:,} is the first over" if k else "No request is over"
+        said.append(f"{first} the trigger of {growth.trigger:,}.")
+    return " ".join(said)
+
+
+def formula(growth: Growth) -> list[str]:
+    """The formula of keeping all with the numbers put in, then what the control changes, one line each."""
+    fixed, step, N = growth.S + growth.U, growth.a + growth.r, growth.N
+    return [
+        f"I(k) = S + U + (k - 1)(a + r) = {fixed:,} + (k - 1) x {step:,}",
+        f"Total({N:,}) = N(S + U) + (a + r) N(N - 1)/2 = {N:,} x {fixed:,} + {step:,} x {N * (N - 1) // 2:,}"
+        f" = {growth.keep_all.total:,}",
+        *_changes(growth, growth.control),
+    ]
+
+
+def landmarks(N: int) -> list[int]:
+    """A few requests that show the shape of a run: the first, then N halved again and again."""
+    found = {1, N}
+    while len(found) < 6 and N > 2:
+        N //= 2
+        found.add(N)
+    return sorted(found)
+
+
+def table(growth: Growth) -> Table:
+    """The size of a few requests and the totals; beside each number what keeping all would send."""
+    run, plain = growth.forecast, growth.keep_all
+    pairs = [(f"request {k:,}", run.requests[k - 1], plain.requests[k - 1]) for k in landmarks(growth.N)]
+    pairs += [("largest", run.largest, plain.largest), ("all requests", run.total, plain.total)]
+    if run.compactions:
+        pairs += [
+            ("summaries read", run.summary_input, 0),
+            ("summaries write", run.summary_output, 0),
+            ("all input", run.all_input, plain.all_input),
+        ]
+    if not growth.is_controlled:
+        return Table("Input tokens", ("tokens", "keep all"), tuple((name, f"{size:,}") for name, size, _ in pairs))
+    rows = tuple((name, f"{size:,}", f"{other:,}") for name, size, other in pairs)
+    return Table(f"Input tokens: {growth.control.label}", ("tokens", "controlled", "keep all"), rows)
+
+
+def comparison(growths: Sequence[Growth]) -> Table:
+    """One row for each control: its largest request, its total with the summarising calls, its share of keeping all."""
+    rows = tuple(
+        (
+            growth.control.label,
+            f"{growth.forecast.largest:,}",
+            f"{growth.forecast.all_input:,}",
+            f"{growth.share:.0%}",
+            str(growth.forecast.compactions),
+        )
+        for growth in growths
+    )
+    return Table(
+        "Input tokens of a run, by control",
+        ("control", "largest request", "whole run", "of keep all", "summaries"),
+        rows,
+    )
+
+
+def figure(growths: Growth | Sequence[Growth], title: str = "What each request sends") -> "go.Figure":
+    """A line of I(k) for each control, and the trigger where there is one. All runs share S, U, a, r and N.
+
+    640 pixels wide: that is what fits beside sliders. The paper is transparent, so the theme shows through.
+    """
+    import plotly.graph_objects as go
+
+    runs = [growths] if isinstance(growths, Growth) else list(growths)
+    drawn = go.Figure(layout=_layout(title))
+    for i, (name, sizes) in enumerate(lines(runs).items()):
+        is_trigger = name == "trigger"
+        drawn.add_scatter(
+            x=list(range(1, len(sizes) + 1)),
+            y=list(sizes),
+            name=name,
+            mode="lines",
+            line={
+                "color": TRIGGER_COLOUR if is_trigger else LINE_COLOURS[i % len(LINE_COLOURS)],
+                "dash": "solid" if is_trigger else DASHES[i % len(DASHES)],
+                "width": 1.5 if is_trigger else 2.5,
+            },
+            hovertemplate="request %{x}: %{y:,} tokens<extra>%{fullData.name}</extra>",
+        )
+    return drawn
+
+
+def lines(growths: Sequence[Growth]) -> dict[str, tuple[int, ...]]:
+    """What the figure draws: I(1) .. I(N) by name, keeping all first, the trigger last."""
+    drawn = {KeepAll().label: growths[0].keep_all.requests}
+    drawn.update({growth.control.label: growth.forecast.requests for growth in growths})
+    trigger = growths[0].trigger
+    if trigger is not None:
+        drawn["trigger"] = (trigger,) * growths[0].N
+    return drawn
+
+
+def _changes(growth: Growth, control: Control) -> list[str]:
+    fixed, step = growth.S + growth.U, growth.a + growth.r
+    if isinstance(control, Combined):
+        return [line for part in control.controls for line in _changes(growth, part)]
+    if isinstance(control, ClearToolResults):
+        return [
+            f"clearing: of the k - 1 results the last {control.keep:,} keep their {growth.r:,} tokens, "
+            f"each older one has {control.placeholder:,}"
+        ]
+    if isinstance(control, TrimTurns):
+        held = control.window // 2
+        return [f"trimming: I(k) = {fixed:,} + min(k - 1, {held:,}) x {step:,}"]
+    if isinstance(control, Compact):
+        after = fixed + control.summary
+        return [f"compaction: where I(k) would be over {control.trigger:,}, it is S + U + s = {after:,} and grows on"]
+    return []
+
+
+def _layout(title: str) -> dict[str, Any]:
+    axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "rangemode": "tozero", "linecolor": TEXT_COLOUR}
+    return {
+        "template": "none",
+        "title": {"text": title, "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top", "font": {"size": 16}},
+        "width": 640,
+        "height": 400,
+        "margin": {"l": 75, "r": 15, "t": 80, "b": 55},
+        "font": {"color": TEXT_COLOUR, "size": 13},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": {**axis, "title": {"text": "request k"}},
+        "yaxis": {**axis, "title": {"text": "input tokens, I(k)"}, "tickformat": ",d"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.01, "xanchor": "left", "yanchor": "bottom"},
+        "showlegend": True,
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
