@@ -1,0 +1,119 @@
+"""Sliders on top of the growth view: the same function, recomputed while a hand moves. Needs a running kernel.
+
+The chart is a FigureWidget changed by ``batch_update``. No Output widget and no interact: a notebook
+that is run without a browser loses some of their replies, and then waits for its time limit.
+"""
+
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agentlab.context.controls import Compact
+from agentlab.context.growth import check_sizes, whole_number
+from agentlab.views.growth import Growth, figure, grow, lines, sentence, table
+
+if TYPE_CHECKING:
+    import ipywidgets as widgets
+    import plotly.graph_objects as go
+
+
+class _Range(NamedTuple):
+    label: str
+    low: int
+    high: int
+    step: int
+
+
+_RANGES = {
+    "S": _Range("S: prompt and schemas", 0, 20_000, 100),
+    "U": _Range("U: the task", 0, 10_000, 50),
+    "a": _Range("a: written in a step", 0, 2_000, 10),
+    "r": _Range("r: one tool result", 0, 10_000, 50),
+    "N": _Range("N: requests", 1, 200, 1),
+    "trigger": _Range("trigger", 0, 200_000, 500),
+}
+
+
+class Panel(NamedTuple):
+    """The widgets of one panel: sliders and number boxes by name, what they move, and the box that shows it all."""
+
+    sliders: dict[str, "widgets.IntSlider"]
+    numbers: dict[str, "widgets.BoundedIntText"]
+    figure: "go.FigureWidget"
+    sentence: "widgets.HTML"
+    table: "widgets.HTML"
+    box: "widgets.VBox"
+
+
+def sliders(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1_500) -> "widgets.VBox":
+    """Sliders for the sizes of a run (tokens), its requests and the trigger of a compaction, ready to be shown."""
+    return panel(S, U, a, r, N, trigger, summary).box
+
+
+def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1_500) -> Panel:
+    """The widgets behind `sliders`, by name. Raises AgentlabError for values that are no sizes.
+
+    Each slider is linked to a labelled number box. A value beyond a slider's usual range widens it.
+    """
+    import ipywidgets as widgets
+    import plotly.graph_objects as go
+    import traitlets
+
+    check_sizes(S, U, a, r, N)
+    values = {"S": S, "U": U, "a": a, "r": r, "N": N, "trigger": whole_number("trigger", trigger)}
+    moving: dict[str, widgets.IntSlider] = {}
+    numbers: dict[str, widgets.BoundedIntText] = {}
+    for name, value in values.items():
+        limits = _RANGES[name]
+        high = max(limits.high, value)
+        moving[name] = widgets.IntSlider(
+            value=value,
+            min=limits.low,
+            max=high,
+            step=limits.step,
+            readout=False,
+            tooltip=limits.label,
+            layout={"width": "330px", "margin": "0 0 2px 0"},
+        )
+        numbers[name] = widgets.BoundedIntText(
+            value=value,
+            min=limits.low,
+            max=high,
+            step=limits.step,
+            description=limits.label,
+            style={"description_width": "200px"},
+            layout={"width": "320px"},
+        )
+        traitlets.link((moving[name], "value"), (numbers[name], "value"))
+
+    runs = _runs(values, summary)
+    chart = go.FigureWidget(figure(runs))
+    said = widgets.HTML(_sentences(runs))
+    listed = widgets.HTML(table(runs[-1]).html)
+
+    def recompute(_change: Any) -> None:
+        runs = _runs({name: number.value for name, number in numbers.items()}, summary)
+        with chart.batch_update():
+            for trace, (name, sizes) in zip(chart.data, lines(runs).items(), strict=True):
+                trace.x, trace.y, trace.name = list(range(1, len(sizes) + 1)), list(sizes), name
+        said.value = _sentences(runs)
+        listed.value = table(runs[-1]).html
+
+    for number in numbers.values():
+        number.observe(recompute, names="value")
+
+    pairs = [widgets.VBox([numbers[name], moving[name]]) for name in values]
+    left = widgets.VBox(pairs, layout={"flex": "0 0 350px"})
+    top = widgets.HBox([left, chart], layout={"flex_flow": "row wrap"})
+    return Panel(moving, numbers, chart, said, listed, widgets.VBox([top, said, listed]))
+
+
+def _runs(values: dict[str, int], summary: int) -> list[Growth]:
+    """Keeping all and compaction at the trigger, in the order of the chart's lines."""
+    sizes = [values[name] for name in ("S", "U", "a", "r", "N")]
+    trigger = values["trigger"]
+    return [grow(*sizes, trigger), grow(*sizes, trigger, Compact(trigger=trigger, summary=summary))]
+
+
+def _sentences(runs: list[Growth]) -> str:
+    paragraphs = "".join(f"<p><b>{escape(run.control.label)}.</b> {escape(sentence(run))}</p>" for run in runs)
+    return f'<div aria-live="polite" style="line-height:1.4;max-width:1000px">{paragraphs}</div>'

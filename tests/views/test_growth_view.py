@@ -1,0 +1,149 @@
+"""The growth view without a front end: one result, told as sentence, formula, table and figure."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentlab.context.controls import ClearToolResults, Combined, Compact, TrimTurns
+from agentlab.errors import AgentlabError
+from agentlab.views import growth as view
+from agentlab.views.tables import Table
+
+COURSE = {"S": 3_000, "U": 500, "a": 150, "r": 1_200}
+CONTROLS = (ClearToolResults(keep=3, placeholder=20), Compact(trigger=20_000, summary=1_500), TrimTurns(window=20))
+
+
+def test_the_sentence_of_keeping_all_gives_the_cost_of_doubling() -> None:
+    assert view.sentence(view.grow(**COURSE, N=40)) == (
+        "The run sends 1,193,000 input tokens in 40 requests; the largest has 56,150 and the last 56,150. "
+        "Going from 20 to 40 requests multiplies the total by 3.65."
+    )
+
+
+def test_the_sentence_of_compaction_counts_the_summarising_calls_in() -> None:
+    said = view.sentence(view.grow(**COURSE, N=40, trigger=20_000, control=CONTROLS[1]))
+    assert "3 summarising calls read 63,450 tokens more and write 4,500." in said
+    assert f"reads {(468_050 + 63_450) / 1_193_000:.0%} of what keeping all would read" in said
+    assert said.endswith("No request is over the trigger of 20,000.")
+
+
+def test_one_request_is_told_in_the_singular_and_compared_with_nothing() -> None:
+    said = view.sentence(view.grow(**COURSE, N=1))
+    assert said == "The run sends 3,500 input tokens in 1 request; the largest has 3,500 and the last 3,500."
+
+
+def test_a_run_of_empty_messages_has_a_sentence_too() -> None:
+    assert "0 input tokens" in view.sentence(view.grow(0, 0, 0, 0, 10, control=ClearToolResults()))
+
+
+@given(st.integers(0, 9_999), st.integers(0, 999), st.integers(0, 999), st.integers(0, 9_999), st.integers(1, 99))
+def test_the_formula_with_numbers_put_in_works_out_to_the_total(S: int, U: int, a: int, r: int, N: int) -> None:
+    run = view.grow(S, U, a, r, N)
+    line = view.formula(run)[1].replace(",", "")
+    match = re.search(r"= (\d+) x (\d+) \+ (\d+) x (\d+) = (\d+)$", line)
+    assert match
+    n, fixed, step, pairs, total = map(int, match.groups())
+    assert n * fixed + step * pairs == total == run.forecast.total
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (CONTROLS[0], ["clearing: of the k - 1 results the last 3 keep their 1,200 tokens, each older one has 20"]),
+        (CONTROLS[1], ["compaction: where I(k) would be over 20,000, it is S + U + s = 5,000 and grows on"]),
+        (CONTROLS[2], ["trimming: I(k) = 3,500 + min(k - 1, 10) x 1,350"]),
+    ],
+)
+def test_a_control_says_what_it_changes_in_the_formula(control: object, said: list[str]) -> None:
+    assert view.formula(view.grow(**COURSE, N=40, control=control))[2:] == said  # type: ignore[arg-type]
+
+
+def test_a_combination_says_what_each_of_its_controls_changes() -> None:
+    assert len(view.formula(view.grow(**COURSE, N=40, control=Combined(CONTROLS[:2])))) == 4
+
+
+@given(st.integers(1, 100_000))
+def test_the_table_shows_a_few_requests_from_the_first_to_the_last(N: int) -> None:
+    shown = view.landmarks(N)
+    assert shown[0] == 1
+    assert shown[-1] == N
+    assert len(shown) <= 6
+    assert shown == sorted(set(shown))
+
+
+def test_the_table_puts_a_control_beside_keeping_all() -> None:
+    table = view.table(view.grow(**COURSE, N=40, control=CONTROLS[1]))
+    assert ("request 20", "13,100", "29,150") in table.rows
+    assert ("all requests", "468,050", "1,193,000") in table.rows
+    assert ("summaries read", "63,450", "0") in table.rows
+    assert ("all input", "531,500", "1,193,000") in table.rows
+
+
+def test_the_comparison_has_a_row_for_each_control() -> None:
+    table = view.comparison([view.grow(**COURSE, N=40, control=control) for control in (None, *CONTROLS)])
+    assert [row[0] for row in table.rows] == [
+        "keep all",
+        "clear, keep 3",
+        "compact over 20,000",
+        "trim, last 20 messages",
+    ]
+    assert table.rows[1] == ("clear, keep 3", "13,670", "407,120", "34%", "0")
+
+
+def test_a_table_is_aligned_text_and_html_with_header_cells() -> None:
+    table = Table("A <caption>", ("what", "tokens"), (("one", "5"), ("eleven", "1,000")))
+    assert table.text.split("\n") == ["what    tokens", "------  ------", "one          5", "eleven   1,000"]
+    assert "A &lt;caption&gt;" in table.html
+    assert table.html.count('scope="row"') == 2
+    assert table.html.count('scope="col"') == 2
+
+
+def test_the_figure_draws_the_forecast_and_the_trigger() -> None:
+    run = view.grow(**COURSE, N=40, trigger=20_000, control=CONTROLS[1])
+    drawn = view.figure(run)
+    by_name = {trace.name: list(trace.y) for trace in drawn.data}
+    assert list(by_name) == ["keep all", "compact over 20,000", "trigger"]
+    assert by_name["keep all"] == list(run.keep_all.requests)
+    assert by_name["compact over 20,000"] == list(run.forecast.requests)
+    assert set(by_name["trigger"]) == {20_000}
+    assert all(list(trace.x) == list(range(1, 41)) for trace in drawn.data)
+
+
+def test_the_figure_names_its_axes_with_units_and_fits_beside_sliders() -> None:
+    layout = view.figure(view.grow(**COURSE, N=40)).layout
+    assert layout.width <= 640
+    assert layout.xaxis.title.text == "request k"
+    assert "tokens" in layout.yaxis.title.text
+    assert layout.title.text
+    assert layout.legend.orientation == "h"
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_no_two_lines_of_a_comparison_look_alike_even_without_colour() -> None:
+    drawn = view.figure([view.grow(**COURSE, N=40, control=control) for control in CONTROLS])
+    assert len({trace.line.dash for trace in drawn.data}) == len(drawn.data) == 4
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#111111"])
+def test_every_colour_can_be_told_from_light_and_dark_paper(paper: str) -> None:
+    for colour in (*view.LINE_COLOURS, view.TRIGGER_COLOUR):
+        assert _contrast(colour, paper) >= 3, colour
+    assert _contrast(view.TEXT_COLOUR, paper) >= 4
+
+
+def test_a_trigger_that_is_none_is_refused() -> None:
+    with pytest.raises(AgentlabError, match="trigger is -1"):
+        view.grow(**COURSE, N=40, trigger=-1)
