@@ -109,9 +109,9 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
 
 def _runs(values: dict[str, int], summary: int) -> list[Growth]:
     """Keeping all and compaction at the trigger, in the order of the chart's lines."""
-    sizes = [values[name] for name in ("S", "U", "a", "r", "N")]
-    trigger = values["trigger"]
-    return [grow(*sizes, trigger), grow(*sizes, trigger, Compact(trigger=trigger, summary=summary))]
+    S, U, a, r, N, trigger = (values[name] for name in _RANGES)
+    control = Compact(trigger=trigger, summary=summary)
+    return [grow(S, U, a, r, N, trigger), grow(S, U, a, r, N, trigger, control)]
 
 
 def _sentences(runs: list[Growth]) -> str:
