@@ -1,0 +1,97 @@
+"""`agentlab check`, `agentlab hint`, `agentlab lessons`: the course from the command line."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from agentlab.cli.output import print_json, print_line, print_table
+from agentlab.errors import AgentlabError
+from agentlab.paths import clone_folder
+
+_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Put the three commands on the application."""
+    app.command("lessons")(lessons)
+    app.command("check")(check)
+    app.command("hint")(hint)
+
+
+def check(
+    notebook: Annotated[Path | None, typer.Argument(help="A notebook of yours (default: all of exercises/).")] = None,
+    as_json: _AsJson = False,
+) -> None:
+    """Run a copy of your exercise notebooks and show what each check says. Exits with 1 if any is wrong."""
+    from agentlab.course.review import review
+
+    rows = []
+    for path in [notebook] if notebook else _notebooks("exercises"):
+        print_line(f"running {path.name} ...", err=True)
+        rows += [(path.name, result) for result in review(path)]
+    if as_json:
+        print_json([{"notebook": name, **result.model_dump()} for name, result in rows])
+    elif rows:
+        table = [(result.exercise, result.state, _detail(dict(result.lines()))) for _, result in rows]
+        print_table(("exercise", "state", "detail"), table)
+    else:
+        print_line("no exercise is checked in there; notebooks with exercises are in exercises/")
+    if any(result.state == "wrong" for _, result in rows):
+        raise typer.Exit(1)
+
+
+def hint(
+    exercise: Annotated[str, typer.Argument(metavar="ID", help="An exercise, as in 02.1.")],
+    step: Annotated[int, typer.Option(help="Which hint: 1, 2 or 3.")] = 1,
+) -> None:
+    """Show one hint of an exercise; each step says more than the one before."""
+    from agentlab.course.exercises import find
+    from agentlab.course.hints import STEPS
+    from agentlab.course.hints import hint as find_hint
+
+    text = find_hint(exercise, step).hints[step - 1]
+    print_line(f"Hint {step} of {STEPS} for {exercise}, {find(exercise).title}: {text}")
+    if step < STEPS:
+        print_line(f"The next one: agentlab hint {exercise} --step {step + 1}")
+
+
+def lessons(as_json: _AsJson = False) -> None:
+    """List the lessons with their exercises and minutes."""
+    from agentlab.course.exercises import EXERCISES
+
+    found: list[JsonValue] = []
+    rows = []
+    for path in _notebooks("notebooks"):
+        tasks = [exercise for exercise in EXERCISES.values() if exercise.lesson == path.stem[:2]]
+        title, place = _title(path), f"notebooks/{path.name}"
+        rows.append((path.stem[:2], title, "", place))
+        rows += [(task.id, f"  {task.title}", str(task.minutes), "") for task in tasks]
+        exercises: list[JsonValue] = [{"id": task.id, "title": task.title, "minutes": task.minutes} for task in tasks]
+        found.append({"lesson": path.stem[:2], "title": title, "notebook": place, "exercises": exercises})
+    if as_json:
+        print_json(found)
+    else:
+        print_table(("", "lesson or exercise", "minutes", "notebook"), rows, right=("minutes",))
+
+
+def _notebooks(kind: str) -> list[Path]:
+    found = sorted((clone_folder() / kind).glob("[0-9]*.ipynb"))
+    if not found:
+        raise AgentlabError(f"there is no notebook in {kind}/; run `make lessons` to build them")
+    return found
+
+
+def _title(path: Path) -> str:
+    from agentlab.course.lint import read
+
+    match = re.match(r"# (.+)", next((cell.source for cell in read(path).cells), ""))
+    return match[1].strip() if match else path.stem
+
+
+def _detail(parts: dict[str, str]) -> str:
+    if "why" not in parts:
+        return parts.get("", "")
+    return f"{parts['called']} gave {parts['came back']}, expected {parts['expected']}: {parts['why']}"
