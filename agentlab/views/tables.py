@@ -5,11 +5,21 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """Column titles and rows of ready-made cells. All columns but the first hold numbers, so they lie to the right."""
+    """Column titles and rows of ready-made cells. A notebook that shows it shows the HTML, a terminal the text.
+
+    All columns but the first hold numbers, so they lie to the right; the columns named in `words` lie to the left.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
 
     @property
     def text(self) -> str:
@@ -18,9 +28,9 @@ class Table(NamedTuple):
         lines = [self.columns, tuple("-" * width for width in widths), *self.rows]
         return "\n".join(
             "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
+                cell.ljust(width) if side == "left" else cell.rjust(width)
+                for cell, width, side in zip(line, widths, self._sides, strict=True)
+            ).rstrip()
             for line in lines
         )
 
@@ -28,18 +38,18 @@ class Table(NamedTuple):
     def html(self) -> str:
         """The table with a caption and header cells, so that a screen reader can tell what a number belongs to."""
         head = "".join(
-            f'<th scope="col" style="text-align:{_side(i)}">{escape(c)}</th>' for i, c in enumerate(self.columns)
+            f'<th scope="col" style="text-align:{side}">{escape(title)}</th>'
+            for title, side in zip(self.columns, self._sides, strict=True)
         )
-        body = "".join(f"<tr>{''.join(_cell(i, cell) for i, cell in enumerate(row))}</tr>" for row in self.rows)
+        body = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         caption = f'<caption style="text-align:left;caption-side:top">{escape(self.caption)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def _cells(self, row: tuple[str, ...]) -> str:
+        first = f'<th scope="row" style="text-align:left">{escape(row[0])}</th>'
+        others = zip(row[1:], self._sides[1:], strict=True)
+        return first + "".join(f'<td style="text-align:{side}">{escape(cell)}</td>' for cell, side in others)
 
-def _cell(column: int, text: str) -> str:
-    if column == 0:
-        return f'<th scope="row" style="text-align:left">{escape(text)}</th>'
-    return f'<td style="text-align:right">{escape(text)}</td>'
-
-
-def _side(column: int) -> str:
-    return "right" if column else "left"
+    @property
+    def _sides(self) -> tuple[str, ...]:
+        return tuple("left" if i == 0 or title in self.words else "right" for i, title in enumerate(self.columns))
