@@ -48,10 +48,10 @@ def build_app() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave the process with its exit status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    sys.exit(call(sys.argv[1:] if arguments is None else arguments))
 
 
-def run(arguments: Sequence[str]) -> int:
+def call(arguments: Sequence[str]) -> int:
     """Run the command with `arguments` and return its exit status: 0, 1 (a check failed), 2 (bad input), 130 or 141."""
     _let_any_encoding_pass()
     command = typer.main.get_command(build_app())

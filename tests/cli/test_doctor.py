@@ -169,7 +169,7 @@ def test_a_failure_is_printed_with_its_fix_and_status_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("AGENTLAB_DATABASE", f"sqlite:///{tmp_path}/missing/a.db")
-    assert cli.run(["doctor"]) == 1
+    assert cli.call(["doctor"]) == 1
     lines = capsys.readouterr().out.splitlines()
     (at,) = [number for number, line in enumerate(lines) if line.startswith("fail  database: ")]
     assert lines[at + 1].startswith("      fix: ")
@@ -181,7 +181,7 @@ def test_json_is_a_list_of_checks_and_nothing_else(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AGENTLAB_DATABASE", raising=False)
-    assert cli.run(["doctor", "--json"]) == 0
+    assert cli.call(["doctor", "--json"]) == 0
     found = [Check(**one) for one in json.loads(capsys.readouterr().out)]
     names = ["python", "packages", "kernel", "widgets", "vocabulary cl100k_base", "vocabulary o200k_base"]
     assert [check.name for check in found] == [*names, "database", "keys"]

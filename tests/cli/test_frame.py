@@ -60,7 +60,7 @@ def test_version_is_the_version_of_the_package() -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     program = (
-        "import sys; from agentlab.cli import run; run(['--help'])\n"
+        "import sys; from agentlab.cli import call; call(['--help'])\n"
         f"print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
@@ -91,7 +91,7 @@ def test_an_agentlab_error_is_told_in_one_line(
         raise AgentlabError("the file x.json is no JSON:\n  line 3; mend it")
 
     with_command(monkeypatch, act)
-    assert cli.run(["act"]) == 2
+    assert cli.call(["act"]) == 2
     assert capsys.readouterr() == ("", "agentlab: the file x.json is no JSON: line 3; mend it\n")
 
 
@@ -101,7 +101,7 @@ def test_a_bug_is_not_dressed_up_as_bad_input(monkeypatch: pytest.MonkeyPatch) -
 
     with_command(monkeypatch, act)
     with pytest.raises(ValueError, match="a bug"):
-        cli.run(["act"])
+        cli.call(["act"])
 
 
 def test_a_command_chooses_its_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_a_command_chooses_its_exit_status(monkeypatch: pytest.MonkeyPatch) -> N
         raise typer.Exit(1)
 
     with_command(monkeypatch, act)
-    assert cli.run(["act"]) == 1
+    assert cli.call(["act"]) == 1
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, typer.Abort])
@@ -120,7 +120,7 @@ def test_an_interrupt_is_one_line_and_status_130(
         raise stop
 
     with_command(monkeypatch, act)
-    assert cli.run(["act"]) == 130
+    assert cli.call(["act"]) == 130
     assert capsys.readouterr() == ("", "agentlab: stopped\n")
 
 
@@ -169,9 +169,9 @@ def test_a_closed_pipe_is_silent(program: str) -> None:
 
 
 TABLE = """
-from agentlab.cli import run
+from agentlab.cli import call
 from agentlab.cli.output import print_line, print_table
-run(["--version"])
+call(["--version"])
 print_table(["invoice", "why"], [["Zażółć gęślą", "5 € > limit [red]"]])
 print_line("→ ok")
 """

@@ -30,7 +30,7 @@ def test_the_server_listens_on_this_machine_alone_and_fetches_nothing(tmp_path: 
 
 def test_a_missing_notebook_is_one_line(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (clone / lab.START).unlink()
-    assert cli.run(["lab"]) == 2
+    assert cli.call(["lab"]) == 2
     assert capsys.readouterr().err == f"agentlab: {lab.START} is missing in {clone}; build it with make lessons\n"
 
 
@@ -42,7 +42,7 @@ def test_a_missing_jupyterlab_is_one_line(monkeypatch: pytest.MonkeyPatch, capsy
         return None if name == "jupyterlab" else find_spec(name, *rest)
 
     monkeypatch.setattr(util, "find_spec", hide_jupyterlab)
-    assert cli.run(["lab"]) == 2
+    assert cli.call(["lab"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("agentlab: jupyterlab is not installed; ")
     assert error.count("\n") == 1
@@ -52,7 +52,7 @@ def test_an_install_without_a_clone_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("agentlab.paths._PACKAGE", tmp_path / "agentlab")
-    assert cli.run(["lab"]) == 2
+    assert cli.call(["lab"]) == 2
     assert capsys.readouterr().err.startswith("agentlab: this installation has no notebooks; clone ")
 
 

@@ -12,7 +12,7 @@ KEYS = ["requests", "last", "largest", "total", "compactions", "summary_input", 
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *options: str) -> dict:  # type: ignore[type-arg]
-    assert cli.run(["size", "--json", *options]) == 0
+    assert cli.call(["size", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -71,7 +71,7 @@ def test_a_run_of_a_hundred_thousand_requests_is_computed(capsys: pytest.Capture
 
 
 def test_a_person_sees_formula_table_ratio_and_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["size", "--N", "40", "--r", "1200", "--compact-trigger", "20000", "--trigger", "15000"]) == 0
+    assert cli.call(["size", "--N", "40", "--r", "1200", "--compact-trigger", "20000", "--trigger", "15000"]) == 0
     said = capsys.readouterr().out
     assert "S = 3,000 (assumed), U = 500 (assumed), a = 150 (assumed), r = 1,200, N = 40\n" in said
     assert "40 x 3,500 + 1,350 x 780 = 1,193,000" in said
@@ -84,7 +84,7 @@ def test_a_person_sees_formula_table_ratio_and_what_is_assumed(capsys: pytest.Ca
 def test_a_trigger_that_is_too_low_is_said_with_its_fix(
     capsys: pytest.CaptureFixture[str], trigger: str, rule: str
 ) -> None:
-    assert cli.run(["size", "--compact-trigger", trigger]) == 0
+    assert cli.call(["size", "--compact-trigger", trigger]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert line.startswith(f"{rule}, trigger = {int(trigger):,}:")
     assert "Fix: raise the trigger to 9,050" in line
@@ -111,7 +111,7 @@ def test_a_trigger_that_is_too_low_is_said_with_its_fix(
 def test_bad_input_costs_one_line_and_status_2(
     capsys: pytest.CaptureFixture[str], options: list[str], named: str
 ) -> None:
-    assert cli.run(["size", *options]) == 2
+    assert cli.call(["size", *options]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
