@@ -1,0 +1,1 @@
+"""The invoice case: documents in, postings in an ERP out, and everything in between behind guards."""

@@ -1,0 +1,271 @@
+"""The ERP: another system, with rules of its own, that an agent reaches only through tools.
+
+Its tables (``erp_...``) may lie in the database of the ledger, so that one URL is enough, but nothing here knows of the
+ledger, of approvals or of models, and the two never share a transaction: between them a process can die, as between
+any two systems. What holds then is the idempotency key, which this ERP honours: the same key and the same posting
+return the first result.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentlab.cases.invoices.documents import read_rows
+from agentlab.dispatch.dispatcher import ToolError
+from agentlab.errors import AgentlabError
+from agentlab.shapes import Frozen
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, MetaData, Table
+
+CURRENCY = "EUR"
+"""The only currency that is posted without a person."""
+
+
+class PurchaseOrder(Frozen):
+    """What was ordered from whom, for which tenant. ``amount_cents`` counts hundredths of ``currency``."""
+
+    po: str
+    tenant: str
+    supplier: str
+    amount_cents: int
+    currency: str
+
+
+class Posting(Frozen):
+    """One booked invoice. ``number`` is the ERP's own."""
+
+    number: int
+    key: str
+    tenant: str
+    po: str
+    supplier: str
+    invoice: str
+    amount_cents: int
+
+
+class Parked(Frozen):
+    """A document that waits for a person, and why."""
+
+    document: str
+    tenant: str
+    reason: str
+
+
+class _Tables(NamedTuple):
+    metadata: "MetaData"
+    orders: "Table"
+    postings: "Table"
+    parked: "Table"
+
+
+class Erp:
+    """Purchase orders, postings, and the documents parked for a person. Every method is one transaction."""
+
+    def __init__(self, engine: "Engine", clock: Callable[[], float] = time.time) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._tables = _tables()
+        self._tables.metadata.create_all(engine)
+
+    def load(self, orders: Sequence[PurchaseOrder]) -> None:
+        """Take over the purchase orders: new ones are added, changed ones replaced, none is removed."""
+        from sqlalchemy import insert, select, update
+
+        table = self._tables.orders
+        with self._engine.begin() as connection:
+            known = {row["po"]: dict(row) for row in connection.execute(select(table)).mappings()}
+            for order in orders:
+                values = order.model_dump()
+                if order.po not in known:
+                    connection.execute(insert(table).values(**values))
+                elif known[order.po] != values:
+                    connection.execute(update(table).where(table.c.po == order.po).values(**values))
+
+    def order(self, po: str) -> PurchaseOrder | None:
+        """The purchase order with this number, of whatever tenant: who may see it is for the guards."""
+        with self._engine.begin() as connection:
+            return self._order(connection, po)
+
+    def tenant_of(self, po: str) -> str | None:
+        """The tenant whose purchase order this is; None where there is no such order."""
+        order = self.order(po)
+        return order.tenant if order else None
+
+    def post(self, *, tenant: str, po: str, invoice: str, amount_cents: int, currency: str, key: str) -> Posting:
+        """Book an invoice against its purchase order, once.
+
+        Raises ToolError, and has then done nothing, where a rule forbids it: the order must be the tenant's, the
+        currency euro and the order's, the amount the order's to the cent, and neither the invoice number of this
+        supplier nor the order nor the key may have been booked with something else.
+        """
+        from sqlalchemy import insert
+        from sqlalchemy.exc import IntegrityError
+
+        try:
+            with self._engine.begin() as connection:
+                earlier = self._posting(connection, key=key)
+                if earlier is not None:
+                    return _same_or_refused(earlier, tenant, po, invoice, amount_cents)
+                order = self._allowed_order(connection, tenant, po, invoice, amount_cents, currency)
+                values = {
+                    "key": key,
+                    "tenant": tenant,
+                    "po": po,
+                    "supplier": order.supplier,
+                    "invoice": invoice,
+                    "amount_cents": amount_cents,
+                }
+                inserted = connection.execute(
+                    insert(self._tables.postings).values(**values, posted_at=self._clock())
+                ).inserted_primary_key
+                return Posting.model_validate({**values, "number": inserted[0] if inserted else 0})
+        except IntegrityError:
+            # Another process booked it between the look and the insert; the constraint let one of the two through.
+            with self._engine.begin() as connection:
+                earlier = self._posting(connection, key=key)
+            if earlier is None:
+                raise ToolError(
+                    f"the invoice {invoice} or its order {po} has just been posted by another call"
+                ) from None
+            return _same_or_refused(earlier, tenant, po, invoice, amount_cents)
+
+    def park(self, document: str, tenant: str, reason: str) -> Parked:
+        """Put a document before a person. A document is parked once; the first reason stays."""
+        from sqlalchemy import insert, select
+
+        table = self._tables.parked
+        with self._engine.begin() as connection:
+            this = select(table).where(table.c.document == document, table.c.tenant == tenant)
+            row = connection.execute(this).mappings().first()
+            if row is None:
+                values = {"document": document, "tenant": tenant, "reason": reason, "parked_at": self._clock()}
+                connection.execute(insert(table).values(**values))
+                return Parked(document=document, tenant=tenant, reason=reason)
+        return Parked(document=row["document"], tenant=row["tenant"], reason=row["reason"])
+
+    def postings(self) -> list[Posting]:
+        """Everything that was booked, in the order of booking."""
+        from sqlalchemy import select
+
+        table = self._tables.postings
+        with self._engine.begin() as connection:
+            rows = connection.execute(select(table).order_by(table.c.number)).mappings().all()
+        return [_posting(dict(row)) for row in rows]
+
+    def parked(self) -> list[Parked]:
+        """The documents that wait for a person, by name."""
+        from sqlalchemy import select
+
+        table = self._tables.parked
+        with self._engine.begin() as connection:
+            rows = connection.execute(select(table).order_by(table.c.document)).mappings().all()
+        return [Parked(document=row["document"], tenant=row["tenant"], reason=row["reason"]) for row in rows]
+
+    def _allowed_order(
+        self, connection: "Connection", tenant: str, po: str, invoice: str, amount_cents: int, currency: str
+    ) -> PurchaseOrder:
+        order = self._order(connection, po)
+        if order is None or order.tenant != tenant:
+            raise ToolError(f"there is no purchase order {po}; check the number")
+        if currency != CURRENCY or order.currency != CURRENCY:
+            raise ToolError(
+                f"the invoice is in {currency} and purchase order {po} in {order.currency}; only {CURRENCY} is posted, "
+                "a person must convert it"
+            )
+        earlier = self._posting(connection, supplier=order.supplier, invoice=invoice)
+        if earlier is not None:
+            raise ToolError(f"invoice {invoice} of {order.supplier} is already posted as no. {earlier.number}")
+        earlier = self._posting(connection, po=po)
+        if earlier is not None:
+            raise ToolError(f"purchase order {po} is already invoiced by {earlier.invoice} (no. {earlier.number})")
+        if amount_cents != order.amount_cents:
+            raise ToolError(f"purchase order {po} is for {order.amount_cents} cents, the invoice for {amount_cents}")
+        return order
+
+    def _order(self, connection: "Connection", po: str) -> PurchaseOrder | None:
+        from sqlalchemy import select
+
+        table = self._tables.orders
+        row = connection.execute(select(table).where(table.c.po == po)).mappings().first()
+        return PurchaseOrder.model_validate(dict(row)) if row else None
+
+    def _posting(self, connection: "Connection", **columns: str) -> Posting | None:
+        from sqlalchemy import select
+
+        table = self._tables.postings
+        query = select(table).where(*(table.c[name] == value for name, value in columns.items()))
+        row = connection.execute(query).mappings().first()
+        return _posting(dict(row)) if row else None
+
+
+def read_orders(folder: Path) -> tuple[PurchaseOrder, ...]:
+    """Read ``purchase_orders.csv`` of `folder`. Raises AgentlabError with the row that is not a purchase order."""
+    path = folder / "purchase_orders.csv"
+    _, rows = read_rows(path)
+    fields = list(PurchaseOrder.model_fields)
+    if not rows or rows[0] != fields:
+        raise AgentlabError(f"{path}: the header must be {','.join(fields)}")
+    orders: dict[str, PurchaseOrder] = {}
+    for number, row in enumerate(rows[1:], start=1):
+        values = dict(zip(fields, row, strict=True))
+        cents = values["amount_cents"]
+        if not (cents.isascii() and cents.isdigit()):
+            raise AgentlabError(f"{path}, order {number}: amount_cents is {cents!r}; write whole cents, like 120000")
+        if values["po"] in orders:
+            raise AgentlabError(f"{path}, order {number}: {values['po']} stands there twice; keep one")
+        orders[values["po"]] = PurchaseOrder.model_validate({**values, "amount_cents": int(cents)})
+    return tuple(orders.values())
+
+
+def _posting(row: dict[str, object]) -> Posting:
+    return Posting.model_validate({name: row[name] for name in Posting.model_fields})
+
+
+def _same_or_refused(earlier: Posting, tenant: str, po: str, invoice: str, amount_cents: int) -> Posting:
+    if (earlier.tenant, earlier.po, earlier.invoice, earlier.amount_cents) != (tenant, po, invoice, amount_cents):
+        raise ToolError(
+            f"the key {earlier.key!r} was used for another posting (no. {earlier.number}); nothing was posted"
+        )
+    return earlier
+
+
+@cache
+def _tables() -> _Tables:
+    from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, String, Table, Text, UniqueConstraint
+
+    metadata = MetaData()
+    orders = Table(
+        "erp_purchase_orders",
+        metadata,
+        Column("po", String, primary_key=True),
+        Column("tenant", String, nullable=False),
+        Column("supplier", String, nullable=False),
+        Column("amount_cents", BigInteger, nullable=False),
+        Column("currency", String, nullable=False),
+    )
+    postings = Table(
+        "erp_postings",
+        metadata,
+        Column("number", Integer, primary_key=True, autoincrement=True),
+        Column("key", String, nullable=False, unique=True),
+        Column("tenant", String, nullable=False),
+        # The amount must be the order's, so a second invoice for one order would pay it twice.
+        Column("po", String, nullable=False, unique=True),
+        Column("supplier", String, nullable=False),
+        Column("invoice", String, nullable=False),
+        Column("amount_cents", BigInteger, nullable=False),
+        Column("posted_at", Float, nullable=False),
+        UniqueConstraint("supplier", "invoice"),
+    )
+    parked = Table(
+        "erp_parked_documents",
+        metadata,
+        Column("tenant", String, primary_key=True),
+        Column("document", String, primary_key=True),
+        Column("reason", Text, nullable=False),
+        Column("parked_at", Float, nullable=False),
+    )
+    return _Tables(metadata, orders, postings, parked)
