@@ -15,12 +15,13 @@ def canonical_json(value: JsonValue) -> str:
     approved one of them has not approved the others. (RFC 8785 would write 1.0 as 1.)
     Raises AgentlabError for what JSON cannot hold: NaN, infinity, bytes, keys that are no text.
     """
-    _refuse_keys_that_are_no_text(value)
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise AgentlabError(f"this value is not JSON: {error}; send text, numbers, lists and objects") from error
+    # After the writing, which has refused a value that contains itself: the walk below would not end.
+    _refuse_keys_that_are_no_text(value)
     return text
 
 

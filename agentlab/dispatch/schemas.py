@@ -40,7 +40,7 @@ class _ExactInteger:
         pass
 
     def validate(self, instance: Any) -> None:
-        if isinstance(instance, float):
+        if isinstance(instance, float) and instance.is_integer():
             raise ValueError(f"{instance!r} is not written as a whole number")
 
 

@@ -105,7 +105,7 @@ class Progress:
         if not before:
             return None
         if call.name not in self.repeatable:
-            return f"repeated call: {call.name} was called with these arguments before; use that result or change something"
+            return f"repeated call: {call.name} was called with these arguments before; use that result"
         if len(before) >= MAX_SAME_RESULTS and len(set(before[-MAX_SAME_RESULTS:])) == 1:
             return f"repeated call: {call.name} gave the same result {MAX_SAME_RESULTS} times; stop asking"
         return None
