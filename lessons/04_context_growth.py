@@ -1,0 +1,509 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 Context growth: what a run costs before it runs
+#
+# **The question.** Your agent solves a case in 20 steps. The business wants harder cases, with 40 steps. What happens
+# to the bill, and what can you do about it?
+#
+# After this lesson you can
+#
+# - compute the input tokens of a run from five numbers,
+# - say at which step a request outgrows a limit,
+# - choose between clearing, compaction and trimming, and name what each one loses.
+#
+# **Time:** 30 minutes for the lesson, 30 for its exercise. No key and no network are needed.
+
+# %% [markdown]
+# ## The five numbers and a limit
+#
+# All sizes are in tokens. They are **assumed**: round numbers that make an example, measured nowhere. Change them
+# here and run all cells; everything below follows.
+
+# %% tags=["parameters"]
+S = 3_000  # system prompt and tool schemas
+U = 500  # the user's task
+a = 150  # what the model writes in one step
+r = 1_200  # one tool result
+N = 40  # requests in the run
+trigger = 20_000  # a request should not be larger than this
+
+# %% [markdown]
+# ## Predict, then run
+#
+# The run gets twice as many steps. By what factor does the total of its input tokens grow? Write your guess into the
+# next cell before you run it.
+
+# %%
+my_guess = 2.0
+
+# %%
+from IPython.display import Markdown, display
+
+from agentlab.context.growth import total
+
+half = max(1, N // 2)
+factor = total(S, U, a, r, N) / total(S, U, a, r, half)
+display(
+    Markdown(
+        f"From {half:,} to {N:,} requests the total goes from {total(S, U, a, r, half):,} to {total(S, U, a, r, N):,} "
+        f"input tokens: **{factor:.2f} times as many**. Your guess was {my_guess:.2f}."
+    )
+)
+
+# %% [markdown]
+# ## Why: every request repeats the whole conversation
+#
+# The model's API remembers nothing. So request *k* carries the prompt, the task, and every call and result of the *k
+# - 1* steps before it. Here is the whole mechanism:
+
+
+# %%
+def request_sizes(S, U, a, r, N):
+    sizes, history = [], 0
+    for _ in range(N):
+        sizes.append(S + U + history)
+        history += a + r  # the call and its result ride along from now on
+    return sizes
+
+
+request_sizes(S, U, a, r, 5)
+
+# %% [markdown]
+# The package computes the same thing. It is also what `agentlab size` prints and what the agent's loop is held to.
+
+# %%
+from agentlab.context.controls import KeepAll
+
+forecast = KeepAll().forecast(S, U, a, r, N)
+assert list(forecast.requests) == request_sizes(S, U, a, r, N)
+print(f"last request {forecast.last:,}   largest {forecast.largest:,}   all {N:,} requests {forecast.total:,}")
+
+# %% [markdown]
+# ## The formula, with your numbers in it
+#
+# Each request is one step larger than the one before. Adding them up gives a square:
+
+# %%
+from agentlab.views.growth import figure, formula, grow, sentence, table
+
+run = grow(S, U, a, r, N, trigger)
+print("\n".join(formula(run)))
+
+# %%
+table(run)
+
+# %% [markdown]
+# ## See it
+
+# %%
+display(Markdown(sentence(run)))
+figure(run)
+
+# %% [markdown]
+# ## From which step on is history the bill?
+#
+# The total has two parts. The fixed part *N(S + U)* grows in a line. The resent history *(a + r) N(N - 1)/2* grows
+# with the square. They are equal near *N = 2(S + U)/(a + r)*.
+
+# %%
+history = total(0, 0, a, r, N)
+crossover = 2 * (S + U) / (a + r)
+display(
+    Markdown(
+        f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
+        f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
+        f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
+    )
+)
+
+# %% [markdown]
+# So the first lever is *r*. What would a tool that returns half as much save?
+
+# %%
+halved = grow(S, U, a, r // 2, N)
+saved = 1 - halved.forecast.total / run.forecast.total
+display(
+    Markdown(
+        f"With r = {r // 2:,} instead of {r:,} the run sends {halved.forecast.total:,} input tokens. "
+        f"That is **{saved:.0%} less**, and nothing has been forgotten."
+    )
+)
+
+# %% [markdown]
+# ## Three controls that remove history
+#
+# - **Clearing** replaces old tool results by a short placeholder. The calls stay.
+# - **Trimming** keeps the last messages and drops whole steps before them.
+# - **Compaction** asks the model for a summary when a request would be over the trigger, and goes on from it.
+#
+# Predict: which one sends the fewest tokens over the whole run? Then run.
+
+# %%
+from agentlab.context.controls import ClearToolResults, Compact, TrimTurns
+from agentlab.views.growth import comparison
+
+clear = ClearToolResults(keep=3, placeholder=20)
+trim = TrimTurns(window=20)
+compact = Compact(trigger=trigger, summary=1_500)
+runs = [grow(S, U, a, r, N, trigger, control) for control in (KeepAll(), clear, trim, compact)]
+comparison(runs)
+
+# %%
+cheapest = min(runs, key=lambda one: one.forecast.all_input)
+smallest = min(runs, key=lambda one: one.forecast.largest)
+display(
+    Markdown(
+        f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
+        f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
+    )
+)
+figure(runs[1:], title="What each request sends, by control")
+
+# %% [markdown]
+# Compaction has a bill of its own: each summary is a model call that reads the whole pending request.
+
+# %%
+compacted = runs[-1]
+print("\n".join(formula(compacted)[2:]))
+display(Markdown(sentence(compacted)))
+
+# %% [markdown]
+# ## What a control does to real messages
+#
+# The object that predicts is the object that acts. Here is a run of three steps:
+
+# %%
+from agentlab.messages.conversation import AssistantMessage, ToolCall, ToolResult, UserMessage
+
+
+def show(messages):
+    for message in messages:
+        calls = ", ".join(f"calls {call.name} ({call.id})" for call in getattr(message, "tool_calls", ()))
+        answers = f"answers {message.call_id}: " if isinstance(message, ToolResult) else ""
+        print(f"{message.role:9}  {answers}{message.content}{calls}")
+
+
+def step(number, name, result):
+    call = ToolCall(id=f"call_{number}", name=name, arguments={})
+    return AssistantMessage(tool_calls=(call,)), ToolResult(call_id=call.id, content=result)
+
+
+conversation = (
+    UserMessage(content="Pay the invoice of Nordlicht GmbH if it matches the order."),
+    *step(1, "find_invoice", "INV-1042, 1,200.00 EUR, order PO-77"),
+    *step(2, "get_order", "PO-77: 3 lamps, 1,200.00 EUR"),
+    *step(3, "check_supplier", "Nordlicht GmbH: active, bank account verified"),
+)
+show(conversation)
+
+# %% [markdown]
+# Clearing all but the last result:
+
+# %%
+show(ClearToolResults(keep=1).apply(conversation))
+
+# %% [markdown]
+# Each call still has its result behind it, because a provider refuses a call without one. But the invoice number is
+# gone: a model that must now pay has to look it up again, or it invents one.
+#
+# Trimming to the last two messages drops whole steps, never half of one, and never the task:
+
+# %%
+show(TrimTurns(window=2).apply(conversation))
+
+# %% [markdown]
+# Compaction puts a summary in place of the steps. What the summary leaves out is gone; what a tool's result smuggled
+# in may stay. So it is marked as notes, not as a wish of the user.
+
+# %%
+show(compact.apply(conversation, summary="INV-1042 matches PO-77 (1,200.00 EUR). Open: pay it."))
+
+# %% [markdown]
+# ## The forecast and the loop agree
+#
+# This loop sends messages of exactly the sizes above (one character stands for one token), and applies the control
+# before each request.
+
+
+# %%
+def loop_sizes(control, N):
+    messages, sizes = (UserMessage(content="u" * U),), []
+    for k in range(1, N + 1):
+        messages = control.apply(messages)
+        sizes.append(S + sum(len(message.content) for message in messages))
+        call = ToolCall(id=f"call_{k}", name="look_up", arguments={})
+        messages += (
+            AssistantMessage(content="a" * a, tool_calls=(call,)),
+            ToolResult(call_id=call.id, content="r" * r),
+        )
+    return sizes
+
+
+for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 20), trim):
+    sent = loop_sizes(control, N)
+    assert sent == list(control.forecast(S, U, a, r, N).requests)
+    print(f"{control.label}: {sum(sent):,} tokens sent, as predicted")
+
+# %% [markdown]
+# ## A trigger that is too low
+#
+# After a summary a request already holds *S + U + s*. A trigger near that number fires again and again, and each time
+# the summary is paid for.
+
+# %%
+from agentlab.context.lint import advise
+
+low = Compact(trigger=S + U + 1_500 + a + r, summary=1_500)
+for finding in advise(low, S, U, a, r):
+    print(f"{finding.rule}  {finding.where}: {finding.message}\n     {finding.fix}")
+too_low = grow(S, U, a, r, N, trigger, low)
+print(f"{too_low.forecast.compactions} summaries, {too_low.share:.0%} of the input that keeping all would read")
+
+# %% [markdown]
+# ## Move it yourself
+#
+# Run all cells first: sliders need a running kernel. Click a slider, or reach it with Tab, and press the arrow keys;
+# or type into the number beside its name. Try this:
+#
+# 1. Move *N* up. Which line bends upwards, and which one does not?
+# 2. Halve *r*. How far does the first request over the trigger move?
+# 3. Lower the trigger until compaction costs more than it saves.
+
+# %%
+from agentlab.views.sliders import sliders
+
+print(sentence(compacted))
+sliders(S, U, a, r, N, trigger)
+
+# %% [markdown]
+# ## What this means for your architecture
+#
+# - **Latency.** A longer request takes longer to read. A summary is one more model call that the user waits for.
+# - **Cost.** Budget tokens for a run, not only calls. Shrink *r* at its source first: pages, filters, a cap, or a
+#   handle in place of the payload. Prompt caching lowers the price of a resent token, not the number; and clearing
+#   changes the text that was cached, so clear rarely and much at a time.
+# - **Accuracy.** A model finds less in a full context. But every control forgets: test your agent on cases where an
+#   early detail matters late.
+# - **Failure.** A cut between a call and its result ends in an error of the provider. A request over the window ends
+#   the run. Archive the full history before anything is removed, and decide what happens when no summary can be made.
+# - **Security.** A summary can carry an instruction from a tool's result into the rest of the run. Mark it as notes,
+#   and let policy decide on every call all the same.
+
+# %% [markdown]
+# ## Quiz
+#
+# Open an option to see why it is right or not.
+
+# %%
+from agentlab.course import quiz
+
+quiz(
+    "A run gets three times as many steps, and history is already most of its bill. The total grows about ...",
+    {
+        "a": (
+            "three times",
+            False,
+            "That would be so if each request had the same size. Each one carries all before it.",
+        ),
+        "b": ("six times", False, "Growth is by the square of the steps, not by their double."),
+        "c": ("nine times", True, "The history part grows with the square of N: three times three."),
+    },
+)
+
+# %%
+quiz(
+    "Which change lowers the cost of a long run and forgets nothing?",
+    {
+        "a": (
+            "A tool that returns an id and three lines",
+            True,
+            "It lowers `r`, and the full record can be fetched again.",
+        ),
+        "b": (
+            "Clearing old results",
+            False,
+            "It saves a lot, but what stood in the results is no longer in front of the model.",
+        ),
+        "c": ("Compaction", False, "It keeps what the summary says and loses the rest; and each summary costs a call."),
+        "d": (
+            "A shorter answer of the model",
+            False,
+            "It forgets nothing, but `a` is the smallest part of the bill here.",
+        ),
+    },
+)
+
+# %%
+quiz(
+    "A colleague sets the trigger of compaction just above S + U + s. What happens?",
+    {
+        "a": (
+            "Requests stay small, so it is the cheapest setting",
+            False,
+            "Requests are small, but the summaries are paid for too.",
+        ),
+        "b": ("A summary is made on nearly every step", True, "One or two steps fill the room above S + U + s again."),
+        "c": (
+            "The provider refuses the request",
+            False,
+            "Nothing is wrong with the request. It is the bill that is wrong.",
+        ),
+    },
+)
+
+# %% [markdown]
+# ## Take home
+#
+# - *I(k) = S + U + (k - 1)(a + r)*, and the total grows with the square of the steps.
+# - Shrink *r* first. Then clear, trim or compact, and know what each one forgets.
+# - Count *S*, *U*, *a* and *r* of your own agent, and state its total before you build it.
+#
+# The same calculator works in a terminal:
+
+# %%
+print(f"agentlab size --S {S} --U {U} --a {a} --r {r} --N {N} --compact-trigger {trigger} --trigger {trigger}")
+
+# %% [markdown] tags=["try-it"]
+# # Try it 04: the size of your own agent
+#
+# Write the formula, find the step at which a request outgrows a limit, and do both for your own agent. Then choose a
+# control.
+#
+# **Time:** 30 minutes. Replace each `TODO` and run the cell below it.
+
+# %%
+from agentlab.course import TODO, check, hint
+
+# %% [markdown]
+# ## 04.1 The total of a run (7 minutes)
+#
+# Request *k* has *S + U + (k - 1)(a + r)* input tokens. Return the sum over all *N* requests as a whole number. Use
+# the closed form or a loop, but check a small case by hand.
+
+
+# %%
+def total(S, U, a, r, N):
+    """Input tokens of all N requests of a run, as an int."""
+    ### BEGIN SOLUTION
+    return N * (S + U) + (a + r) * N * (N - 1) // 2
+    ### END SOLUTION
+
+
+# %%
+check("04.1", total)
+
+# %%
+hint("04.1")
+
+# %% [markdown]
+# ## 04.2 The first request over a limit (7 minutes)
+#
+# Return the number *k* of the first request with **more** than `trigger` tokens. Return `None` if no request ever has
+# more.
+
+
+# %%
+def first_over(S, U, a, r, trigger):
+    """The first k with I(k) > trigger, as an int counted from 1, or None."""
+    ### BEGIN SOLUTION
+    if trigger < S + U:
+        return 1
+    if a + r == 0:
+        return None
+    return (trigger - S - U) // (a + r) + 2
+    ### END SOLUTION
+
+
+# %%
+check("04.2", first_over)
+
+# %%
+hint("04.2")
+
+# %% [markdown]
+# ## 04.3 Your own agent (8 minutes)
+#
+# Paste your system prompt with its tool schemas, a typical task, a typical call and a typical tool result in place of
+# these texts. The counter works offline. It counts as OpenAI's `o200k_base` does; another provider's count differs,
+# so take the number as an estimate.
+
+# %%
+from agentlab.messages.counters import count_text
+
+prompt_and_schemas = """You settle invoices. Read the invoice and its order, compare them, and post it if they match.
+Never post twice. Ask for approval above 10,000 EUR.
+Tools: find_invoice(number), get_order(number), post_invoice(number)."""
+task = "Settle invoice INV-1042 of Nordlicht GmbH."
+one_call = 'I compare it with its order. get_order({"number": "PO-77"})'
+one_result = """{"number": "PO-77", "supplier": "Nordlicht GmbH", "currency": "EUR", "total": "1200.00",
+ "lines": [{"item": "lamp", "quantity": 3, "price": "400.00"}], "status": "delivered"}"""
+
+# %% [markdown]
+# Fill in the sizes, the totals for 5, 10 and 20 requests, a trigger of your choice, and the first request over it. If
+# you know the sizes from your own traces, type them in.
+
+# %%
+### BEGIN SOLUTION
+my_sizes = {
+    "S": count_text(prompt_and_schemas),
+    "U": count_text(task),
+    "a": count_text(one_call),
+    "r": count_text(one_result),
+}
+my_totals = {n: total(**my_sizes, N=n) for n in (5, 10, 20)}
+my_trigger = 1_000
+my_first_over = first_over(**my_sizes, trigger=my_trigger)
+### END SOLUTION
+
+# %%
+check("04.3", my_sizes, my_totals, my_trigger, my_first_over)
+
+# %%
+hint("04.3")
+
+# %% [markdown]
+# ## 04.4 Choose a control (8 minutes)
+#
+# An agent has S = 3,000, U = 500, a = 150, r = 1,200 and runs for N = 40 requests. Its architect asks for three
+# things:
+#
+# - no request over 20,000 tokens,
+# - the last five tool results in full,
+# - every call of the run visible to the model, so that it does not repeat one.
+#
+# Return a control that does all three: `ClearToolResults(keep=...)`, `TrimTurns(window=...)` or `Compact(trigger=...,
+# summary=...)`.
+
+# %%
+from agentlab.context.controls import ClearToolResults, Compact, KeepAll, TrimTurns
+
+
+def choose_control():
+    """The control for this agent."""
+    ### BEGIN SOLUTION
+    return ClearToolResults(keep=5)
+    ### END SOLUTION
+
+
+# %%
+check("04.4", choose_control)
+
+# %%
+hint("04.4")
+
+# %% [markdown]
+# ## Done when
+#
+# - The four checks say *right*.
+# - You can state the total of your own agent for 20 requests, and the formula behind it.
