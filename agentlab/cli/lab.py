@@ -60,6 +60,8 @@ def lab_arguments(folder: Path, port: int, *, browser: bool) -> list[str]:
         "--ServerApp.answer_yes=True",  # one Ctrl-C stops it, without a question
         "--Application.log_level=WARN",
         # Nothing may need a network after the install: no news, no update check, no list of extensions.
+        # The settings beside this file keep JupyterLab from asking whether it may.
+        f"--LabApp.app_settings_dir={Path(__file__).parent / 'lab_settings'}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",

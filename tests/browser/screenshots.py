@@ -20,6 +20,7 @@ PAGE_HEIGHT = 900
 # The notebook scrolls inside JupyterLab's own panel, so its height is asked for and the window is made as high.
 _HEIGHT = """() => {
     const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer');
+    panel.scrollTop = 0;
     return Math.ceil(panel.scrollHeight + document.body.clientHeight - panel.clientHeight);
 }"""
 
@@ -33,6 +34,7 @@ def picture(page: Page, address: str, notebook: str, file: Path) -> None:
     page.wait_for_timeout(2_000)  # charts draw after their cell is done, and nothing says when
     page.set_viewport_size({"width": 1280, "height": page.evaluate(_HEIGHT)})
     page.wait_for_timeout(1_000)
+    page.evaluate(_HEIGHT)  # to the top once more: the new height has moved it
     page.screenshot(path=file)
 
 

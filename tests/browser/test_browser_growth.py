@@ -64,6 +64,7 @@ def test_arrow_keys_on_the_slider_of_n_move_the_chart_and_the_sentence(browser: 
     assert after["numbers"] == {**before["numbers"], "N": before["numbers"]["N"] + 1}
     assert after["traces"] != before["traces"]
     expect_computed(after)
+    assert page.get_by_text("Jupyter news").count() == 0  # nothing asks to fetch something
     assert watched.errors == []
     assert watched.hosts == {"127.0.0.1"}
     page.close()
