@@ -57,7 +57,7 @@ def _report(findings: Sequence[Finding], lessons: int) -> int:
     for finding in findings:
         _say(f"{finding.rule} {finding.where}: {finding.message}; {finding.fix}")
     if not findings:
-        _say(f"the notebooks of {lessons} lessons agree with their sources")
+        _say(f"all notebooks agree with their sources (lessons: {lessons})")
     return 1 if findings else 0
 
 

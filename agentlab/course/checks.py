@@ -35,7 +35,7 @@ def wrong(*, called: str, came_back: object, expected: object, why: str) -> NoRe
 
 def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """What the learner's function returns for these arguments; an exception of theirs makes the answer wrong."""
-    return _run(function, args, kwargs, "a result", _NO_RESULT)
+    return _run(describe_call(function, *args, **kwargs), function, args, kwargs, "a result", _NO_RESULT)
 
 
 def expect(
@@ -52,8 +52,9 @@ def expect(
     ``why`` says why it matters. ``mistakes`` pairs a known wrong result with the reason
     that fits it better.
     """
-    result = _run(function, args, kwargs, _show(gives), why)
-    return expect_value(describe_call(function, *args, **kwargs), result, gives=gives, why=why, mistakes=mistakes)
+    called = describe_call(function, *args, **kwargs)  # before the call, which may change its arguments
+    result = _run(called, function, args, kwargs, _show(gives), why)
+    return expect_value(called, result, gives=gives, why=why, mistakes=mistakes)
 
 
 def expect_value(called: str, value: Any, *, gives: Any, why: str, mistakes: Iterable[tuple[Any, str]] = ()) -> Any:
@@ -113,8 +114,9 @@ def check(exercise: str | Exercise, *answers: Any) -> CheckResult:
     return result
 
 
-def _run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: str, why: str) -> Any:
-    called = describe_call(function, *args, **kwargs)  # before the call, which may change its arguments
+def _run(
+    called: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], expected: str, why: str
+) -> Any:
     if not callable(function):
         raise Wrong(_show(function), "not a function", expected, why)
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agentlab.course.results import CheckResult, collect
 from agentlab.course.run import CELL_SECONDS, execute, first_error
+from agentlab.course.todo import TodoUsedError
 from agentlab.errors import AgentlabError
 
 _CHECK = re.compile(r"""^\s*(?:\w+\s*=\s*)?check\(\s*["'](\d\d\.\d+)["']""", re.MULTILINE)
@@ -49,6 +50,9 @@ def _read(path: Path) -> Any:
 
 def _not_reached(exercise: str, cells: list[Any]) -> CheckResult:
     failed = first_error(cells)
+    if failed and failed[1].startswith(TodoUsedError.__name__):
+        # Only an answer that is still TODO kept the check from running: that is no attempt.
+        return CheckResult(exercise=exercise, state="not attempted", note=f"cell {failed[0]} still needs your answer")
     place, error = (f"cell {failed[0]}", failed[1]) if failed else (f"cell {len(cells)}", "the check did not run")
     return CheckResult(
         exercise=exercise,
