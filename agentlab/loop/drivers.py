@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Literal
 
+from agentlab.context.controls import Control, KeepAll
 from agentlab.dispatch.dispatcher import Decision, Dispatcher
 from agentlab.dispatch.guards import Allow, Caller
 from agentlab.loop.budgets import Budgets
@@ -27,10 +28,12 @@ from agentlab.loop.effects import (
 from agentlab.loop.progress import Clock, RunResult
 from agentlab.loop.run import run
 from agentlab.messages.conversation import Message, Request, UserMessage
+from agentlab.messages.counters import count_request
 from agentlab.messages.models import Model, ModelError
 
 AskPerson = Callable[[Decision], Literal["approved", "denied", "expired"]]
-Summarise = Callable[[Request], tuple[Message, ...]]
+ShortenHistory = Callable[[Request], tuple[Message, ...]]
+Summarise = Callable[[Request], str]
 
 
 def nobody_answers(decision: Decision) -> Literal["expired"]:
@@ -45,7 +48,7 @@ def drive(
     dispatcher: Dispatcher,
     caller: Caller,
     ask_person: AskPerson = nobody_answers,
-    summarise: Summarise | None = None,
+    compact: ShortenHistory | None = None,
     on_audit: Callable[[AuditEvent], None] = lambda event: None,
 ) -> RunResult:
     """Drive `loop` to its end.
@@ -53,7 +56,7 @@ def drive(
     A `ModelError` ends the run as Failed. Ctrl-C, or an exception that is no business of the run (a full disk, a
     mistake in the program), ends it as Cancelled, with its audit event, and is then raised again.
     """
-    driver = _Driver(model, dispatcher, caller, ask_person, summarise, on_audit)
+    driver = _Driver(model, dispatcher, caller, ask_person, compact, on_audit)
     raised: BaseException | None = None
     answer: Answer = None
     try:
@@ -85,9 +88,18 @@ def run_task(
     caller: Caller,
     clock: Clock = time.monotonic,
     ask_person: AskPerson = nobody_answers,
+    control: Control | None = None,
+    summarise: Summarise | None = None,
+    count: Callable[[Request], int] = count_request,
     on_audit: Callable[[AuditEvent], None] = lambda event: None,
 ) -> RunResult:
-    """Run one task with the tools of `dispatcher`: the loop with its plain driver, in one call."""
+    """Run one task with the tools of `dispatcher`: the loop with its plain driver, in one call.
+
+    `control` (`agentlab.context.controls`) removes history from what is sent; it is the object that forecasts the run.
+    A control that compacts needs `summarise`, which turns the pending request into the text of a summary, and `count`,
+    the tokens of a request.
+    """
+    keep = control or KeepAll()
     contracts = dispatcher.contracts
     start = Request(
         system=system,
@@ -95,8 +107,33 @@ def run_task(
         messages=(UserMessage(content=task),),
     )
     repeatable = frozenset(contract.name for contract in contracts if contract.repeatable)
-    loop = run(start, run_id=run_id, budgets=budgets, clock=clock, repeatable=repeatable)
-    return drive(loop, model=model, dispatcher=dispatcher, caller=caller, ask_person=ask_person, on_audit=on_audit)
+    loop = run(
+        start,
+        run_id=run_id,
+        budgets=budgets,
+        clock=clock,
+        repeatable=repeatable,
+        shorten=keep.apply,
+        is_full=lambda request: keep.due(request.messages, lambda messages: count(_with(request, messages))),
+    )
+    compact = None if summarise is None else _compacting(keep, summarise)
+    return drive(
+        loop,
+        model=model,
+        dispatcher=dispatcher,
+        caller=caller,
+        ask_person=ask_person,
+        compact=compact,
+        on_audit=on_audit,
+    )
+
+
+def _with(request: Request, messages: tuple[Message, ...]) -> Request:
+    return request.model_copy(update={"messages": messages})
+
+
+def _compacting(control: Control, summarise: Summarise) -> ShortenHistory:
+    return lambda request: control.apply(request.messages, summary=summarise(request))
 
 
 class _Driver:
@@ -108,14 +145,14 @@ class _Driver:
         dispatcher: Dispatcher,
         caller: Caller,
         ask_person: AskPerson,
-        summarise: Summarise | None,
+        compact: ShortenHistory | None,
         on_audit: Callable[[AuditEvent], None],
     ) -> None:
         self._model = model
         self._dispatcher = dispatcher
         self._caller = caller
         self._ask_person = ask_person
-        self._summarise = summarise
+        self._compact = compact
         self._on_audit = on_audit
 
     def perform(self, effect: Effect) -> Answer:
@@ -139,9 +176,9 @@ class _Driver:
             case CallTool(decision):
                 return self._dispatcher.run(decision)
             case Compact(request):
-                if self._summarise is None:
+                if self._compact is None:
                     return NotCompacted("nothing was given that can make a summary")
-                return Compacted(self._summarise(request))
+                return Compacted(self._compact(request))
             case Emit(event):
                 self._on_audit(event)
                 return None

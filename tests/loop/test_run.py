@@ -362,7 +362,7 @@ def cancelled_at(at):
             dispatcher=dispatcher,
             caller=CLERK,
             ask_person=ask_person,
-            summarise=interrupt,
+            compact=interrupt,
             on_audit=audits.append,
         )
     return seen[0], audits
@@ -395,7 +395,7 @@ def test_compaction_replaces_what_is_sent_and_keeps_what_was_said():
     full = iter([False, True, True])
     loop = _loop(is_full=lambda request: next(full))
     with Scripted([asks(post_call()), END]) as model:
-        result = drive(loop, model=model, dispatcher=make_dispatcher(), caller=CLERK, summarise=lambda request: short)
+        result = drive(loop, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda request: short)
     assert model.requests[1].messages == short
     assert len(result.messages) == 4
     assert walked(result).count((State.REASONING, Event.CONTEXT_FULL)) == 1
@@ -528,7 +528,7 @@ def test_every_transition_of_the_table_is_walked():
             model=Scripted([END]),
             dispatcher=make_dispatcher(),
             caller=CLERK,
-            summarise=lambda request: request.messages,
+            compact=lambda request: request.messages,
         ),
         *(cancelled_at(state)[0] for state in CANCELLABLE),
     ]
