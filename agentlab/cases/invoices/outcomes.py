@@ -25,6 +25,12 @@ class DocumentOutcome(StrEnum):
     NOTHING = "nothing done"
 
 
+UNHANDLED = frozenset(
+    {DocumentOutcome.BUDGET_STOP, DocumentOutcome.FAILED, DocumentOutcome.CANCELLED, DocumentOutcome.NOTHING}
+)
+"""The document is neither booked nor before anybody."""
+
+
 class Handled(Frozen):
     """One document after its run: what became of it and why, and the run's one audit event."""
 
@@ -47,10 +53,10 @@ class BatchTotals(Frozen):
 
 _POSTED = {Outcome.EXECUTED: DocumentOutcome.POSTED, Outcome.REPLAYED: DocumentOutcome.ALREADY_POSTED}
 _ENDED = {
+    State.ANSWERED: DocumentOutcome.NOTHING,
     State.BUDGET_STOP: DocumentOutcome.BUDGET_STOP,
     State.FAILED: DocumentOutcome.FAILED,
     State.CANCELLED: DocumentOutcome.CANCELLED,
-    State.ANSWERED: DocumentOutcome.NOTHING,
 }
 
 

@@ -1,0 +1,193 @@
+"""``agentlab run``: an agent at work on real input, behind its guards.
+
+``agentlab run invoices --json`` prints one object with these keys:
+
+- ``documents``: a list of ``document``, ``outcome``, ``why`` and ``audit``, the run's one audit event (``run_id``,
+  ``state``, ``reason``, ``totals``)
+- ``totals``: ``documents`` (a count for each outcome), ``states`` (a count for each terminal state), ``model_calls``,
+  ``tool_calls``, ``input_tokens`` and ``output_tokens`` (``value``, ``unit``, ``origin``, ``source``)
+- ``pending``: what waits for a person: ``call_id``, ``tool``, ``arguments`` (the exact object that would run),
+  ``tenant``, ``run``, ``requester``, ``expires_at`` (seconds since 1970, UTC)
+- ``erp_postings``: how many postings the ERP holds now
+- ``not_started``: how many documents were left when Ctrl-C came; ``interrupted``: whether it came
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentlab.cli.interrupts import interruptible
+from agentlab.cli.output import print_json
+from agentlab.cli.run_report import Report, print_report, report_as_json
+from agentlab.errors import AgentlabError
+
+if TYPE_CHECKING:
+    from agentlab.cases.invoices.agent import Desk
+    from agentlab.cases.invoices.documents import Document
+    from agentlab.cases.invoices.outcomes import Handled
+    from agentlab.dispatch.approvals import Approval
+    from agentlab.loop.budgets import Budgets
+
+RUNS = "invoices/"
+"""How the runs of this case are called; other cases may share the database."""
+
+LEAST_ID = 8
+"""Fewer digits could name a call that nobody meant."""
+
+
+def register(app: typer.Typer) -> None:
+    """Put the group of commands on `app`."""
+    cases = typer.Typer(help="Run an agent on a case: real input, guards, an ERP, approvals.", no_args_is_help=True)
+    cases.callback()(lambda: None)
+    cases.command("invoices")(invoices)
+    app.add_typer(cases, name="run")
+
+
+def invoices(
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL", help="Ledger and ERP; else AGENTLAB_DATABASE, else ./agentlab.db."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FOLDER", help="A folder with inbox/ and purchase_orders.csv.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="DOCUMENT", help="Handle this document; repeatable.")
+    ] = None,
+    approve: Annotated[
+        list[str] | None, typer.Option("--approve", metavar="ID", help="Approve this waiting call; repeatable.")
+    ] = None,
+    deny: Annotated[
+        list[str] | None, typer.Option("--deny", metavar="ID", help="Refuse this waiting call; repeatable.")
+    ] = None,
+    approver: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Who approves or refuses. The name goes on record.")
+    ] = None,
+    model_calls: Annotated[int | None, typer.Option(min=1, help="Most model calls of one run.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of one run, input and output.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Most seconds of one run.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Work through the invoices of an inbox: read, propose, post, ask for approval.
+
+    The model is a stand-in that follows rules and needs no key. A second run posts nothing twice. Ctrl-C keeps what
+    was done.
+    """
+    from agentlab.cases.invoices.agent import open_desk, run_batch
+    from agentlab.cases.invoices.documents import default_folder, read_documents
+    from agentlab.cases.invoices.erp import read_orders
+    from agentlab.cases.invoices.stand_in import stand_in
+    from agentlab.store import database_url, open_store
+
+    _need_a_name([*(approve or []), *(deny or [])], approver)
+    budgets = _budgets(model_calls, tokens, seconds)
+    folder = data if data is not None else default_folder()
+    documents = read_documents(folder)
+    chosen = _choose(documents, only or [])
+    orders = read_orders(folder)
+    engine = open_store(database_url(database))
+    with _database_errors_in_one_line():
+        desk = open_desk(engine, documents, orders)
+        for approval, yes in _answers(desk, approve or [], deny or []):
+            desk.approvals.decide(approval.call_id, approver or "", yes)
+        handled: list[Handled] = []
+        with interruptible(stand_in()) as model, _progress(len(chosen)) as advance:
+            for one in run_batch(chosen, model=model, desk=desk, budgets=budgets):
+                handled.append(one)
+                advance()
+                if model.asked_to_stop:
+                    break
+        report = Report(
+            handled=handled,
+            pending=[one for one in desk.approvals.all() if one.state == "pending" and one.run.startswith(RUNS)],
+            erp_postings=len(desk.erp.postings()),
+            not_started=len(chosen) - len(handled),
+            interrupted=model.asked_to_stop,
+        )
+    if as_json:
+        print_json(report_as_json(report))
+    else:
+        print_report(report, database)
+    if report.interrupted:
+        raise KeyboardInterrupt
+
+
+def _need_a_name(answers: Sequence[str], approver: str | None) -> None:
+    if answers and not (approver or "").strip():
+        raise AgentlabError("an approval goes on record with a name; add --as NAME")
+    if approver is not None and not answers:
+        raise AgentlabError("--as names who answers; add --approve ID or --deny ID")
+
+
+def _budgets(model_calls: int | None, tokens: int | None, seconds: float | None) -> "Budgets":
+    from agentlab.cases.invoices.agent import BUDGETS
+    from agentlab.loop.budgets import Budgets
+
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise AgentlabError(f"--seconds is {seconds}; give a number above zero, like 60")
+    return Budgets(
+        model_calls=model_calls or BUDGETS.model_calls,
+        tokens=tokens or BUDGETS.tokens,
+        seconds=seconds or BUDGETS.seconds,
+    )
+
+
+def _choose(documents: Sequence["Document"], only: Sequence[str]) -> list["Document"]:
+    names = [document.id for document in documents]
+    for name in only:
+        if name not in names:
+            near = get_close_matches(name, names, n=2) or names[:2]
+            raise AgentlabError(f"there is no document {name!r} in the inbox; there is, for example, {', '.join(near)}")
+    return [document for document in documents if not only or document.id in only]
+
+
+def _answers(desk: "Desk", approve: Sequence[str], deny: Sequence[str]) -> list[tuple["Approval", bool]]:
+    """The call that each given id names, and the answer to it. All are found before the first answer is recorded."""
+    answers = [(_named(desk, name), True) for name in approve] + [(_named(desk, name), False) for name in deny]
+    called = [approval.call_id for approval, _ in answers]
+    for approval, _ in answers:
+        if approval.state != "pending":
+            raise AgentlabError(
+                f"the call {approval.call_id[:LEAST_ID]} is {approval.state} and takes no further answer"
+            )
+        if called.count(approval.call_id) > 1:
+            raise AgentlabError(f"the call {approval.call_id[:LEAST_ID]} is named twice; give it one answer")
+    return answers
+
+
+def _named(desk: "Desk", name: str) -> "Approval":
+    if len(name) < LEAST_ID:
+        raise AgentlabError(f"{name!r} is too short to name a call; give at least {LEAST_ID} digits of its id")
+    found = [one for one in desk.approvals.all() if one.call_id.startswith(name) and one.run.startswith(RUNS)]
+    if len(found) != 1:
+        how_many = "no call" if not found else f"{len(found)} calls"
+        raise AgentlabError(f"{how_many} with the id {name!r} asked for approval; copy it as it was shown")
+    return found[0]
+
+
+@contextmanager
+def _database_errors_in_one_line() -> Iterator[None]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise AgentlabError(f"the database failed ({reason}); what was done is kept, mend it and run again") from None
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[], object]]:
+    """A bar on stderr where that is a terminal; it is gone when the work is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("invoices"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("invoices", total=total)
+        yield lambda: bar.advance(task)

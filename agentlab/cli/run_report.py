@@ -1,0 +1,97 @@
+"""What ``agentlab run invoices`` prints: for a person, and for a program."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agentlab.cli.output import print_line, print_table
+
+if TYPE_CHECKING:
+    from agentlab.cases.invoices.outcomes import Handled
+    from agentlab.dispatch.approvals import Approval
+
+SHORT_ID = 12
+"""Digits of a call's id that are shown; they are enough to name it."""
+
+
+class Report(NamedTuple):
+    """The batch when it has ended. Its fields are described in `agentlab.cli.run_invoices`."""
+
+    handled: "Sequence[Handled]"
+    pending: "Sequence[Approval]"
+    erp_postings: int
+    not_started: int
+    interrupted: bool
+
+
+def print_report(report: Report, database: str | None) -> None:
+    """Print the table, the totals, and what waits for a person, with the command that answers it."""
+    from agentlab.cases.invoices.outcomes import UNHANDLED, batch_totals
+
+    rows = [(one.document, one.outcome.value, printable(one.why)) for one in report.handled]
+    print_table(("invoice", "outcome", "why"), rows)
+    totals = batch_totals(report.handled)
+    runs = len(report.handled)
+    print_line("")
+    print_line(f"{runs} documents: {_counted(totals.documents)}")
+    print_line(f"{runs} runs ended: {_counted(totals.states)}; one audit event each, shown by --json")
+    print_line(f"{totals.model_calls} model calls, {totals.tool_calls} tool calls")
+    read, written = totals.input_tokens, totals.output_tokens
+    print_line(f"{read.value:,} tokens in, {written.value:,} out; {read.origin}: {read.source}")
+    print_line(f"The ERP holds {report.erp_postings} postings.")
+    left = [one.document for one in report.handled if one.outcome in UNHANDLED]
+    if left:
+        print_line(f"Not handled, somebody must look: {', '.join(left)}")
+    if report.interrupted:
+        print_line(f"Stopped: {report.not_started} documents not started. Run it again to go on.")
+    for approval in report.pending:
+        _print_pending(approval, database)
+
+
+def report_as_json(report: Report) -> dict[str, Any]:
+    """The report as one JSON object; its keys are listed in `agentlab.cli.run_invoices`."""
+    from agentlab.cases.invoices.outcomes import batch_totals
+
+    return {
+        "documents": [one.model_dump(mode="json") for one in report.handled],
+        "totals": batch_totals(report.handled).model_dump(mode="json"),
+        "pending": [_pending_as_json(approval) for approval in report.pending],
+        "erp_postings": report.erp_postings,
+        "not_started": report.not_started,
+        "interrupted": report.interrupted,
+    }
+
+
+def printable(text: str) -> str:
+    """`text` in one line, with every character written out that a terminal would act on or hide."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(text.split()))
+
+
+def _print_pending(approval: "Approval", database: str | None) -> None:
+    # ASCII only: two names that look alike, or text that runs backwards, must not look like another call.
+    exact = json.dumps(json.loads(approval.arguments), ensure_ascii=True)
+    short = approval.call_id[:SHORT_ID]
+    where = "" if database is None else f" --database {shlex.quote(_without_password(database))}"
+    print_line("")
+    print_line(
+        f"Waiting for a person: {approval.requester} of {approval.tenant} asks to run {approval.tool} with exactly"
+    )
+    print_line(f"  {exact}")
+    print_line(f"  to approve: agentlab run invoices --approve {short} --as YOUR_NAME{where}")
+    print_line(f"  to refuse:  agentlab run invoices --deny {short} --as YOUR_NAME{where}")
+
+
+def _pending_as_json(approval: "Approval") -> dict[str, Any]:
+    fields = approval.model_dump(mode="json", exclude={"state", "approver"})
+    return {**fields, "arguments": json.loads(approval.arguments)}
+
+
+def _without_password(url: str) -> str:
+    import sqlalchemy
+
+    return sqlalchemy.make_url(url).render_as_string(hide_password=True)
+
+
+def _counted(counts: dict[Any, int]) -> str:
+    return ", ".join(f"{count} {name.value}" for name, count in counts.items()) or "none"
