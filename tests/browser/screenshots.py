@@ -32,9 +32,10 @@ def picture(page: Page, address: str, notebook: str, file: Path) -> None:
     page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     run_all_cells(page)
     page.wait_for_timeout(2_000)  # charts draw after their cell is done, and nothing says when
-    page.set_viewport_size({"width": 1280, "height": page.evaluate(_HEIGHT)})
-    page.wait_for_timeout(1_000)
-    page.evaluate(_HEIGHT)  # to the top once more: the new height has moved it
+    for _ in range(2):  # what is laid out anew may need more room, and the new height scrolls it away from the top
+        page.set_viewport_size({"width": 1280, "height": page.evaluate(_HEIGHT)})
+        page.wait_for_timeout(1_000)
+    page.evaluate(_HEIGHT)
     page.screenshot(path=file)
 
 
