@@ -67,7 +67,7 @@ def test_a_lesson_whose_stub_does_not_know_todo_is_refused():
         make_stub(marked("a = 1"), "x.py")
 
 
-plain_lines = st.lists(st.from_regex(r"x[a-z]{1,5} = [0-9]{1,3}|# [a-z ]{0,9}|", fullmatch=True), max_size=6)
+plain_lines = st.lists(st.from_regex(r"x[a-z]{1,5} = [1-9][0-9]{0,2}|# [a-z ]{0,9}|", fullmatch=True), max_size=6)
 assignments = st.lists(
     st.tuples(st.text(string.ascii_lowercase, min_size=1, max_size=4).map("v_".__add__), st.integers(0, 99)),
     min_size=1,
