@@ -16,7 +16,7 @@ SHORT_ID = 12
 
 
 class Report(NamedTuple):
-    """The batch when it has ended. Its fields are described in `agentlab.cli.run_invoices`."""
+    """The batch when it has ended. Its fields are described in `agentlab.cli.run`."""
 
     handled: "Sequence[Handled]"
     pending: "Sequence[Approval]"
@@ -50,7 +50,7 @@ def print_report(report: Report, database: str | None) -> None:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """The report as one JSON object; its keys are listed in `agentlab.cli.run_invoices`."""
+    """The report as one JSON object; its keys are listed in `agentlab.cli.run`."""
     from agentlab.cases.invoices.outcomes import batch_totals
 
     return {

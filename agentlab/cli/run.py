@@ -41,7 +41,7 @@ LEAST_ID = 8
 
 def register(app: typer.Typer) -> None:
     """Put the group of commands on `app`."""
-    cases = typer.Typer(help="Run an agent on a case: real input, guards, an ERP, approvals.", no_args_is_help=True)
+    cases = typer.Typer(help="Run an agent on a case: real input, guards, an ERP, approvals.")
     cases.callback()(lambda: None)
     cases.command("invoices")(invoices)
     app.add_typer(cases, name="run")
@@ -67,9 +67,11 @@ def invoices(
     approver: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Who approves or refuses. The name goes on record.")
     ] = None,
-    model_calls: Annotated[int | None, typer.Option(min=1, help="Most model calls of one run.")] = None,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of one run, input and output.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Most seconds of one run.")] = None,
+    model_calls: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most model calls of one run.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Most tokens of one run, input and output.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(metavar="N", help="Most seconds of one run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Work through the invoices of an inbox: read, propose, post, ask for approval.
