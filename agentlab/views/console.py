@@ -16,10 +16,10 @@ from agentlab.views.dispatch import (
     Earlier,
     Seen,
     outcome,
-    receipt_table,
     sentence,
     steps_table,
 )
+from agentlab.views.records import receipt_table
 
 if TYPE_CHECKING:
     import ipywidgets as widgets

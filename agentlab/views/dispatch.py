@@ -33,15 +33,6 @@ QUESTIONS = {
     "approval": "Has a person approved exactly this call, if one must?",
     KEY_STEP: "Has this idempotency key been used?",
 }
-_SHOWN_DIGITS = 16
-
-
-def shortened(text: str) -> str:
-    """`text` with every SHA-256 in it cut to its first digits, as a table has room for."""
-    return " ".join(
-        f"{word[:_SHOWN_DIGITS]}..." if len(word) == 64 and set(word) <= set("0123456789abcdef") else word
-        for word in text.split(" ")
-    )
 
 
 class Step(NamedTuple):
@@ -148,26 +139,6 @@ def steps_table(seen: Seen) -> Table:
     """The guards in their order, the question of each, and its answer."""
     rows = tuple((step.name, QUESTIONS.get(step.name, ""), step.said) for step in seen.steps)
     return Table("The guards, in their order", ("guard", "question", "answer"), rows, words=("question", "answer"))
-
-
-def receipt_table(receipt: Receipt) -> Table:
-    """One receipt, a field in each row. Times are UTC."""
-    rows = (
-        ("at", shown_time(receipt.at)),
-        ("user, tenant, run", f"{receipt.user}, {receipt.tenant}, {receipt.run}"),
-        ("tool", receipt.tool),
-        ("arguments", receipt.arguments),
-        ("call id", shortened(receipt.call_id or "none: the call could not be read")),
-        ("outcome", receipt.outcome.value),
-        ("guard", receipt.guard or "none: every guard let it through"),
-        ("detail", shortened(receipt.detail)),
-    )
-    return Table(f"Receipt {receipt.number}", ("field", "value"), rows, words=("value",))
-
-
-def shown_time(seconds: float) -> str:
-    """Seconds since 1970 as a date and a time for people, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def flow(guards: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """The course's proposals: eleven calls that every dispatcher of lesson 02 is tried on, and who answered each."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -9,7 +10,8 @@ from pydantic import JsonValue
 from agentlab.dispatch.contract import ApprovalRule, SideEffect, ToolContract
 from agentlab.dispatch.dispatcher import Dispatched
 from agentlab.dispatch.ledger import Outcome
-from agentlab.views.dispatch import Arguments, shortened
+from agentlab.views.dispatch import Arguments
+from agentlab.views.records import shortened
 from agentlab.views.tables import Table
 
 LIMIT = 500_000
@@ -98,6 +100,27 @@ def answer_of(dispatched: Dispatched) -> Answer:
     receipt = dispatched.receipt
     asked = receipt.call_id if receipt.outcome is Outcome.PENDING else None
     return Answer(receipt.guard or receipt.outcome.value, dispatched.result.content, asked)
+
+
+def proposals_table(cases: Sequence[Case]) -> Table:
+    """The cases as proposals: what the model wrote, and who stands behind it. An idempotency key is shown as key."""
+    columns = ("proposal", "tool", "arguments", "role of the caller")
+    rows = tuple(
+        (
+            case.said,
+            case.tool,
+            ", ".join(
+                f"{name.replace('idempotency_', '')} {json.dumps(value)}" for name, value in case.arguments.items()
+            ),
+            ", ".join(case.roles),
+        )
+        for case in cases
+    )
+    return Table("Proposals, in their order", columns, rows, words=columns[1:])
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("idempotency_")
 
 
 def comparison(cases: Sequence[Case], answers: Mapping[str, Sequence[Answer]]) -> Table:
