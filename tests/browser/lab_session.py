@@ -49,11 +49,12 @@ _KERNEL_IS_IDLE = """() => {
     const session = panel?.sessionContext;
     return panel?.context?.isReady && session?.isReady && session.session?.kernel?.status === 'idle';
 }"""
-_PROMPTS = """() => window.jupyterapp.shell.currentWidget.content.widgets
+# Read from the model, not from the prompt in the page: a cell whose source is hidden shows no prompt.
+_RUNS = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .filter(cell => cell.model.type === 'code' && cell.model.sharedModel.getSource().trim() !== '')
-    .map(cell => cell.promptNode?.textContent ?? cell.node.querySelector('.jp-InputArea-prompt').textContent)"""
-_SOME_STARTED = f"() => ({_PROMPTS})().some(prompt => /[*0-9]/.test(prompt))"
-_ALL_DONE = f"() => ({_PROMPTS})().every(prompt => /[0-9]/.test(prompt))"
+    .map(({model}) => ({counted: model.executionCount !== null, idle: model.executionState === 'idle'}))"""
+_SOME_STARTED = f"() => ({_RUNS})().some(({{counted, idle}}) => counted || !idle)"
+_ALL_DONE = f"() => ({_RUNS})().every(({{counted, idle}}) => counted && idle)"
 
 
 def find_chromium() -> str | None:
