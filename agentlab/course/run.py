@@ -1,6 +1,7 @@
 """Run a notebook's cells in a kernel of this very environment, each with a time limit."""
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,20 @@ def execute(notebook: Any, folder: Path, *, go_on: bool = False, cell_seconds: i
         allow_errors=go_on,
         store_widget_state=False,
         record_timing=False,
-        # Errors only: ipykernel warns about plain text on a socket that never leaves this machine.
-        extra_arguments=["--IPKernelApp.log_level=40"],
         resources={"metadata": {"path": str(folder)}},
     )
-    try:
-        client.execute()
-    except CellExecutionError:
-        return  # the error is an output of its cell
-    except (CellTimeoutError, DeadKernelError, NoSuchKernel, RuntimeError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise AgentlabError(f"the notebook could not be run: {reason}; `agentlab doctor` checks the kernel") from error
+    # What the kernel process itself complains about (not what its cells print) is no line for a
+    # terminal: it is told only if the run breaks.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
+        try:
+            client.execute(stderr=complaints)
+        except CellExecutionError:
+            return  # the error is an output of its cell
+        except (CellTimeoutError, DeadKernelError, NoSuchKernel, RuntimeError, OSError) as error:
+            complaints.seek(0)
+            last = (complaints.read().strip().splitlines() or [""])[-1]
+            reason = " ".join(f"{error} {last}".split())
+            raise AgentlabError(f"the notebook did not run: {reason}; `agentlab doctor` checks the kernel") from error
 
 
 def first_error(cells: list[Any]) -> tuple[int, str] | None:

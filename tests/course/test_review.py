@@ -68,6 +68,13 @@ def test_a_result_shown_again_in_a_later_cell_is_shown(tmp_path):
     assert [result.exercise for result in review(path)] == ["02.91"]
 
 
+def test_a_kernel_that_dies_is_told_in_one_line(tmp_path, capfd):
+    with pytest.raises(AgentlabError, match="the notebook did not run") as caught:
+        review(write(tmp_path, "import os; os._exit(3)", "check('02.91', TODO)"))
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("text", ["", "{}", "no json", '{"cells": [], "nbformat": 4}'])
 def test_a_file_that_is_no_notebook_is_told_in_one_line(tmp_path, text):
     path = tmp_path / "mine.ipynb"
