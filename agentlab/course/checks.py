@@ -74,8 +74,8 @@ def describe_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) ->
 def judge(exercise: str | Exercise, *answers: Any) -> CheckResult:
     """Run an exercise's check over the answers, without showing anything.
 
-    Raises AgentlabError for an unknown id or the wrong number of answers (a slip in the notebook,
-    not in the learner's work).
+    Raises AgentlabError for an unknown id, the wrong number of answers, or a check that returns
+    something else than a sentence (slips of the lesson, not of the learner's work).
     """
     # The registry imports the lessons' checks, which import this module.
     from agentlab.course.exercises import find
@@ -103,6 +103,8 @@ def judge(exercise: str | Exercise, *answers: Any) -> CheckResult:
             "why": "the answer is of another kind than the task asks for; read again what it should return",
         }
     else:
+        if not isinstance(note, str | None):
+            raise AgentlabError(f"the check of {task.id} returned {_show(note)}; it returns a sentence or None")
         return CheckResult(exercise=task.id, state="right", note=note or "")
     return CheckResult(exercise=task.id, state="wrong", **parts)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 from pydantic import model_validator
 
@@ -22,7 +22,7 @@ class Exercise(Frozen):
     lesson: str
     title: str
     minutes: int
-    check: Callable[..., Any]
+    check: Callable[..., str | None]
     hints: tuple[str, str, str]
 
     @model_validator(mode="after")

@@ -119,6 +119,11 @@ def test_a_wrong_number_of_answers_is_told_in_one_line():
         check(DOUBLE, 1, 2)
 
 
+def test_a_check_that_returns_no_sentence_is_told_to_its_author():
+    with pytest.raises(AgentlabError, match=r"the check of 02\.7 returned 6; it returns a sentence or None"):
+        judge(exercise(lambda n: expect_value("n", n, gives=6, why="w")), 6)
+
+
 def test_an_unknown_exercise_is_told_with_the_known_ones():
     with pytest.raises(AgentlabError, match=r"there is no exercise '99\.9'"):
         find("99.9")
