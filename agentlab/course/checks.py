@@ -137,11 +137,11 @@ def _exception(error: BaseException, function: Callable[..., Any]) -> str:
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first frame is ours
     own_file = getattr(getattr(function, "__code__", None), "co_filename", None)
     own = [frame for frame in frames if frame.filename == own_file] or frames
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = type(error).__name__ + (f": {_cut(' '.join(str(error).split()))}" if str(error) else "")
     if not own:
         return said
     line = linecache.getline(own[-1].filename, own[-1].lineno or 0).strip()
-    return f"{said} (line {own[-1].lineno}{': ' + line if line else ''})"
+    return f"{said} (line {own[-1].lineno}{': ' + _cut(line) if line else ''})"
 
 
 def _refuse_wrong_number(task: Exercise, answers: tuple[Any, ...]) -> None:
@@ -167,4 +167,8 @@ def _text(value: object) -> str:
 def _show(value: object) -> str:
     shown = value.__name__ if inspect.isfunction(value) else repr(value)
     shown = re.sub(r" at 0x[0-9a-fA-F]+", "", shown)  # an address differs on every run and tells nothing
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return _cut(shown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

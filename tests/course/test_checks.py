@@ -99,6 +99,15 @@ def test_long_values_are_cut():
     assert len(result.came_back) == 300
 
 
+def test_a_long_message_of_an_exception_is_one_cut_line():
+    def complains(n):
+        raise ValueError("two\nlines " * 100)
+
+    came_back = judge(DOUBLE, complains).came_back
+    assert "\n" not in came_back
+    assert len(came_back) < 400
+
+
 def test_call_returns_what_the_learner_returned_and_reports_what_they_raised():
     assert judge(exercise(lambda f: wrong(called="f", came_back=call(f), expected="", why="w")), lambda: 5) == (
         CheckResult(exercise="02.7", state="wrong", called="f", came_back="5", expected="''", why="w")
