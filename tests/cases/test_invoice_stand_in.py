@@ -1,5 +1,8 @@
 """The stand-in is a function of the request, and a fallible one."""
 
+import csv
+import io
+import json
 from decimal import Decimal
 
 import pytest
@@ -8,9 +11,9 @@ from hypothesis import strategies as st
 
 from agentlab.cases.invoices.agent import Desk, run_document
 from agentlab.cases.invoices.documents import Document
-from agentlab.cases.invoices.reading import in_cents, read_fields, read_instructions
+from agentlab.cases.invoices.reading import MAX_DIGITS, Fields, in_cents, read_fields, read_instructions
 from agentlab.cases.invoices.stand_in import MAX_REPLY_TOKENS, reply
-from agentlab.messages.conversation import Reply, Request, StopReason
+from agentlab.messages.conversation import Reply, Request, StopReason, UserMessage
 from agentlab.messages.counters import count_text
 from agentlab.messages.models import Rules
 
@@ -53,27 +56,40 @@ def test_a_number_that_is_no_amount_of_money_is_none() -> None:
     assert in_cents(Decimal("1e999999999"), is_cents=False) is None
 
 
-@given(st.sampled_from(["csv", "mail"]), st.text())
-def test_no_text_breaks_the_reader(kind: str, text: str) -> None:
-    table = f"{text}\n{text}\n" if kind == "csv" and len(text.splitlines()) == 1 and '"' not in text else "a,b\n1,2\n"
-    read_fields(kind, table if kind == "csv" else text)
-    read_instructions(text)
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.dictionaries(st.sampled_from(["total", "po", "net", "supplier", "name", "amount", "x"]), inner)
-            | st.lists(inner)
-        ),
-    )
+LABELS = st.sampled_from(["total", "po", "net", "supplier", "name", "amount", "x"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.dictionaries(LABELS, inner, max_size=3) | st.lists(inner, max_size=3),
+    max_leaves=8,
 )
-def test_no_json_breaks_the_reader(value: object) -> None:
-    import json
 
-    fields = read_fields("json", json.dumps(value))
-    assert fields.amount is None or in_cents(fields.amount, fields.amount_is_cents) is not False
+
+def assert_usable(fields: Fields) -> None:
+    """Whatever was read, it is text that can be sent and an amount that is no amount or whole cents."""
+    for value in (fields.supplier, fields.number, fields.po):
+        assert value is None or value.encode()
+    cents = None if fields.amount is None else in_cents(fields.amount, fields.amount_is_cents)
+    assert cents is None or (type(cents) is int and abs(cents) < 10 ** (MAX_DIGITS + 3))
+
+
+@given(st.lists(st.tuples(LABELS, st.text()), max_size=4))
+def test_no_mail_breaks_the_reader(lines: list[tuple[str, str]]) -> None:
+    text = "\n".join(f"{label}: {value}" for label, value in lines)
+    assert_usable(read_fields("mail", text))
+    assert read_instructions(text).amount_cents is None
+
+
+# A document holds no carriage return: files are read with universal newlines.
+@given(st.lists(st.tuples(LABELS, st.text(st.characters(exclude_characters="\r"))), min_size=1, max_size=4))
+def test_no_csv_row_breaks_the_reader(cells: list[tuple[str, str]]) -> None:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(zip(*cells, strict=True))
+    assert_usable(read_fields("csv", buffer.getvalue()))
+
+
+@given(JSON)
+def test_no_json_breaks_the_reader(value: object) -> None:
+    assert_usable(read_fields("json", json.dumps(value)))
 
 
 def test_a_long_statement_gets_a_reply_that_is_cut(inbox: tuple[Document, ...], desk: Desk) -> None:
@@ -98,8 +114,6 @@ def test_it_obeys_what_a_document_tells_it(inbox: tuple[Document, ...]) -> None:
 
 
 def test_without_a_document_in_the_task_it_says_so() -> None:
-    from agentlab.messages.conversation import UserMessage
-
     said = reply(Request(messages=(UserMessage(content="Hello"),)))
     assert said.stop is StopReason.END
     assert "not told" in said.content

@@ -69,22 +69,26 @@ def test_json_is_one_document_with_one_audit_event_for_each_run(run: Run) -> Non
 
 
 def test_a_second_run_posts_nothing_twice_and_says_so(run: Run, url: str) -> None:
-    run()
+    some = ("--only", "0302-brandt-kessel", "--only", "0305-portal-3", "--only", "0305-halden-steel")
+    assert "2 posted, 1 to a person" in run(*some)[1]
     first = postings(url)
-    _, out, _ = run()
+    _, out, _ = run(*some)
     assert postings(url) == first
-    assert "25 already posted" in out
+    assert "2 already posted, 1 to a person" in out
+
+
+LARGE = ("--only", "0306-vesper-energy", "--only", "0313-meridian-cranes")
 
 
 def test_approving_and_refusing_in_one_command(run: Run, url: str) -> None:
-    first, second = (one["call_id"] for one in json.loads(run("--json")[1])["pending"])
-    status, out, _ = run("--approve", first[:12], "--deny", second[:12], "--as", "controller", "--json")
+    first, second = (one["call_id"] for one in json.loads(run(*LARGE, "--json")[1])["pending"])
+    status, out, _ = run(*LARGE, "--approve", first[:12], "--deny", second[:12], "--as", "controller", "--json")
     outcomes = {one["document"]: one["outcome"] for one in json.loads(out)["documents"]}
     assert status == 0
     assert outcomes["0306-vesper-energy"] == "posted"
     assert outcomes["0313-meridian-cranes"] == "to a person"
-    assert run("--json")[0] == 0
-    assert len(postings(url)) == 25
+    assert json.loads(run(*LARGE, "--json")[1])["pending"] == []
+    assert [posting.amount_cents for posting in postings(url)] == [725_000]
 
 
 def test_only_and_the_budgets_reach_the_runs(run: Run) -> None:
@@ -122,11 +126,11 @@ def test_bad_input_costs_one_line_and_status_2(run: Run, url: str, options: list
 
 
 def test_an_unknown_id_leaves_the_known_ones_unanswered(run: Run) -> None:
-    known = json.loads(run("--json")[1])["pending"][0]["call_id"]
+    known = json.loads(run(*LARGE, "--json")[1])["pending"][0]["call_id"]
     assert run("--approve", known, "--approve", "00000000", "--as", "controller")[0] == 2
     assert run("--approve", known, "--deny", known, "--as", "controller")[0] == 2
     assert run("--approve", known, "--as", "invoice-agent")[0] == 2
-    assert known in {one["call_id"] for one in json.loads(run("--json")[1])["pending"]}
+    assert known in {one["call_id"] for one in json.loads(run(*LARGE, "--json")[1])["pending"]}
 
 
 def test_a_database_that_cannot_be_written_is_one_line(

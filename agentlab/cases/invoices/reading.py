@@ -60,7 +60,7 @@ def read_fields(kind: str, text: str) -> Fields:
     labelled = list(_labels(kind, text))
     label, amount = _find(labelled, AMOUNT)
     _, currency = _find(labelled, CURRENCY)
-    if not isinstance(amount, int | Decimal | str):
+    if not isinstance(amount, int | Decimal | str) or isinstance(amount, bool):
         amount = None
     return Fields(
         supplier=_as_text(_find(labelled, SUPPLIER)[1]),
