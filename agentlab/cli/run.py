@@ -154,7 +154,8 @@ def _answers(desk: "Desk", approve: Sequence[str], deny: Sequence[str]) -> list[
     for approval, _ in answers:
         if approval.state != "pending":
             raise AgentlabError(
-                f"the call {approval.call_id[:LEAST_ID]} is {approval.state} and takes no further answer"
+                f"the call {approval.call_id[:LEAST_ID]} is {approval.state} and takes no further answer; "
+                "run without --approve and --deny to see what waits"
             )
         if called.count(approval.call_id) > 1:
             raise AgentlabError(f"the call {approval.call_id[:LEAST_ID]} is named twice; give it one answer")

@@ -16,9 +16,11 @@ from agentlab.cases.invoices import stand_in as stand_in_module
 from agentlab.cases.invoices.documents import default_folder
 from agentlab.cases.invoices.erp import Erp, Posting
 from agentlab.cli.run_report import printable
+from agentlab.dispatch.ledger import Ledger, Receipt
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.models import Rules
 from agentlab.store import open_store
+from sqlalchemy.exc import OperationalError
 
 Run = Callable[..., tuple[int, str, str]]
 INVOICES = ("run", "invoices")
@@ -143,6 +145,29 @@ def test_a_database_that_cannot_be_written_is_one_line(
     assert "readonly" in err
     (tmp_path / "junk.db").write_bytes(b"no database" * 1000)
     assert run("--database", "sqlite:///junk.db")[0] == 2
+
+
+def test_a_database_that_fails_in_mid_batch_is_one_line_and_what_was_done_is_kept(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, count = Ledger.record, 0
+
+    def full(self: Ledger, *args: object, **kwargs: object) -> Receipt:
+        nonlocal count
+        count += 1
+        if count == 9:
+            raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+        return record(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "record", full)
+        status, out, err = run()
+    assert (status, out) == (2, "")
+    assert "database or disk is full" in err
+    assert err.count("\n") == 1
+    assert 0 < len(postings(url)) < 24
+    run()
+    assert len(postings(url)) == 24
 
 
 def test_a_corrupt_file_in_the_inbox_is_one_line_before_anything_is_posted(run: Run, url: str, tmp_path: Path) -> None:
