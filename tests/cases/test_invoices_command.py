@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from agentlab import cli
 from agentlab.cases.invoices import stand_in as stand_in_module
@@ -20,7 +21,6 @@ from agentlab.dispatch.ledger import Ledger, Receipt
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.models import Rules
 from agentlab.store import open_store
-from sqlalchemy.exc import OperationalError
 
 Run = Callable[..., tuple[int, str, str]]
 INVOICES = ("run", "invoices")
