@@ -8,3 +8,7 @@ class AgentlabError(Exception):
     that line and exits with status 2. An error meant for the *model* is never an exception:
     it is a `ToolResult` with ``is_error=True``.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """The same one line in a notebook: Jupyter asks an exception for this, where a traceback would help nobody."""
+        return [f"agentlab: {self}"]
