@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import JsonValue
+
 from agentlab.canonical import canonical_json
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import AssistantMessage, Message, Request, ToolSchema
@@ -55,7 +57,7 @@ def count_message(message: Message, count: TextCounter = count_text) -> int:
     What a provider adds around a message (roles, separators) is not published and not counted.
     """
     if isinstance(message, AssistantMessage):
-        calls = sum(count(call.name) + count(canonical_json(call.arguments)) for call in message.tool_calls)
+        calls = sum(count(call.name) + count(_as_text(call.arguments)) for call in message.tool_calls)
         return count(message.content) + calls
     return count(message.content)
 
@@ -69,6 +71,16 @@ def count_request(request: Request, count: TextCounter = count_text) -> int:
     """Tokens of a whole request: system prompt, tool schemas, every message."""
     history = sum(count_message(message, count) for message in request.messages)
     return count(request.system) + count_tools(request.tools, count) + history
+
+
+def _as_text(arguments: JsonValue) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return canonical_json(arguments)
+    except AgentlabError:
+        # A model may send what JSON cannot hold. The call will be refused, but its tokens were used all the same.
+        return repr(arguments)
 
 
 def vocabulary_bytes(encoding: EncodingName) -> bytes:

@@ -55,3 +55,9 @@ def test_a_request_counts_as_the_sum_of_its_parts():
     parts = count_text("Be brief.") + counters.count_tools(tools) + sum(count_message(each) for each in messages)
     assert count_request(request) == parts
     assert count_request(request, count=len) > parts
+
+
+@pytest.mark.parametrize("arguments", [{"a": float("nan")}, {"a": "\ud800"}, "{broken", None, {}])
+def test_arguments_that_json_cannot_hold_are_counted_all_the_same(arguments):
+    message = AssistantMessage(tool_calls=(ToolCall(id="1", name="due", arguments=arguments),))
+    assert count_message(message) > 0
