@@ -5,8 +5,9 @@
 3. `Request` again: everything of the first one, the assistant's message and the results.
 4. `Reply`: the answer.
 
-The models are frozen and strict. A message is one of `UserMessage`, `AssistantMessage` and
-`ToolResult`; the field ``role`` tells them apart.
+The models are frozen and strict. The field ``role`` tells the kinds of message apart. What a provider sent and this
+form has no place for travels along in ``raw``, so that it can be sent back to that provider to the letter
+(`agentlab.messages.wire`); no mechanism looks at it.
 """
 
 from enum import StrEnum
@@ -30,12 +31,42 @@ class StopReason(StrEnum):
     UNKNOWN = "unknown"
 
 
+Dialect = Literal["anthropic", "openai-chat", "openai-responses"]
+"""The wire formats that are spoken here: Anthropic Messages, OpenAI Chat Completions, OpenAI Responses."""
+
+
+class Raw(Frozen):
+    """A piece of a provider's JSON that says more than the fields beside it.
+
+    ``value`` is that JSON. For messages it is a list of wire messages (or items), and stands for this message and the
+    ``covers`` - 1 after it. It is sent back only while it still says the same as those messages.
+    """
+
+    dialect: Dialect
+    value: JsonValue
+    covers: int = 1
+
+
 class ToolSchema(Frozen):
     """What the model is told about a tool: its name, its purpose, the JSON Schema of its arguments."""
 
     name: str
     description: str
     parameters: dict[str, JsonValue]
+    raw: Raw | None = None
+
+
+class ForeignTool(Frozen):
+    """A tool that only its own provider knows and runs (a web search by the server)."""
+
+    raw: Raw
+
+
+class ToolChoice(Frozen):
+    """Whether the model may, must or must not call a tool; ``name`` goes with the mode ``tool`` alone."""
+
+    mode: Literal["auto", "any", "none", "tool"]
+    name: str | None = None
 
 
 class ToolCall(Frozen):
@@ -55,6 +86,7 @@ class UserMessage(Frozen):
 
     role: Literal["user"] = "user"
     content: str
+    raw: Raw | None = None
 
 
 class AssistantMessage(Frozen):
@@ -63,6 +95,7 @@ class AssistantMessage(Frozen):
     role: Literal["assistant"] = "assistant"
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    raw: Raw | None = None
 
 
 class ToolResult(Frozen):
@@ -72,24 +105,54 @@ class ToolResult(Frozen):
     call_id: str
     content: str
     is_error: bool = False
+    raw: Raw | None = None
 
 
-Message = Annotated[UserMessage | AssistantMessage | ToolResult, Field(discriminator="role")]
+class SystemMessage(Frozen):
+    """An instruction of the operator in the middle of the conversation. Never made from a tool's result."""
+
+    role: Literal["system"] = "system"
+    content: str
+    raw: Raw | None = None
+
+
+class ForeignMessage(Frozen):
+    """A piece of a conversation that only its own provider understands (a reasoning item, a search by the server)."""
+
+    role: Literal["foreign"] = "foreign"
+    content: str = ""
+    raw: Raw
+
+
+Message = Annotated[
+    UserMessage | AssistantMessage | ToolResult | SystemMessage | ForeignMessage, Field(discriminator="role")
+]
 
 
 class Usage(Frozen):
-    """Tokens of one model call: ``input_tokens`` counts the whole request, cached parts included."""
+    """Tokens of one model call.
+
+    ``input_tokens`` counts the whole request, the parts read from and written to a cache included, whatever the
+    provider's own field counts. ``output_tokens`` includes ``reasoning_tokens``.
+    """
 
     input_tokens: int
     output_tokens: int
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class Request(Frozen):
     """One model call: the API keeps no state, so it carries the whole conversation every time."""
 
     system: str = ""
-    tools: tuple[ToolSchema, ...] = ()
+    tools: tuple[ToolSchema | ForeignTool, ...] = ()
     messages: tuple[Message, ...]
+    tool_choice: ToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    max_output_tokens: int | None = None
+    raw: Raw | None = None
 
 
 class Reply(Frozen):
@@ -99,8 +162,9 @@ class Reply(Frozen):
     tool_calls: tuple[ToolCall, ...] = ()
     stop: StopReason
     usage: Usage | None = None
+    raw: Raw | None = None
 
     @property
     def message(self) -> AssistantMessage:
         """The reply as the message that goes into the next request."""
-        return AssistantMessage(content=self.content, tool_calls=self.tool_calls)
+        return AssistantMessage(content=self.content, tool_calls=self.tool_calls, raw=self.raw)

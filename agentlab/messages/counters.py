@@ -10,7 +10,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from agentlab.canonical import canonical_json
 from agentlab.errors import AgentlabError
-from agentlab.messages.conversation import AssistantMessage, Message, Request, ToolSchema
+from agentlab.messages.conversation import AssistantMessage, ForeignTool, Message, Request, ToolSchema
 
 if TYPE_CHECKING:
     import tiktoken
@@ -62,9 +62,13 @@ def count_message(message: Message, count: TextCounter = count_text) -> int:
     return count(message.content)
 
 
-def count_tools(tools: tuple[ToolSchema, ...], count: TextCounter = count_text) -> int:
+def count_tools(tools: Sequence[ToolSchema | ForeignTool], count: TextCounter = count_text) -> int:
     """Tokens of the tool schemas, written as JSON. How a provider writes them for its model is not published."""
-    return sum(count(canonical_json(tool.model_dump())) for tool in tools)
+    return sum(count(canonical_json(_definition(tool))) for tool in tools)
+
+
+def _definition(tool: ToolSchema | ForeignTool) -> JsonValue:
+    return tool.raw.value if isinstance(tool, ForeignTool) else tool.model_dump(exclude={"raw"})
 
 
 def count_request(request: Request, count: TextCounter = count_text) -> int:

@@ -1,0 +1,237 @@
+"""Whole bodies, both ways: the dialect modules read and write their parts; what differs from our spelling is kept."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from agentlab.messages.conversation import (
+    AssistantMessage,
+    Dialect,
+    ForeignMessage,
+    ForeignTool,
+    Message,
+    Raw,
+    Reply,
+    Request,
+    ToolResult,
+    ToolSchema,
+)
+from agentlab.messages.wire import anthropic, openai_chat, openai_responses
+from agentlab.messages.wire.aliases import NONE, Aliases, aliases_for, rename
+from agentlab.messages.wire.reading import Json, Notes, a_list, an_object
+
+_MODULES: dict[Dialect, ModuleType] = {
+    "anthropic": anthropic,
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+}
+
+
+class Wire(NamedTuple):
+    """A request as JSON of one dialect, and the names and ids that had to be exchanged for it."""
+
+    body: Json
+    aliases: Aliases
+
+
+def to_wire(request: Request, dialect: Dialect) -> Wire:
+    """The JSON body that `dialect` takes for `request`. Its model is the caller's to add, unless it was read."""
+    body = _write(request, dialect)
+    if request.raw is not None and request.raw.dialect == dialect:
+        body = _with_what_was_kept(body, request.raw, _MODULES[dialect].MESSAGES)
+    names, call_ids = _names_and_ids(request)
+    aliases = aliases_for(names, call_ids, dialect)
+    return Wire(rename(body, dialect, aliases), aliases)
+
+
+def from_wire(body: JsonValue, dialect: Dialect, aliases: Aliases = NONE) -> Request:
+    """The request that this JSON body of `dialect` is. Raises `WireError` where it is none of that dialect."""
+    return read(body, dialect, aliases, Notes())
+
+
+def reply_from_wire(body: JsonValue, dialect: Dialect, aliases: Aliases = NONE) -> Reply:
+    """The reply that this JSON body of `dialect` is. `aliases` are those of the request that it answers."""
+    whole = an_object(body, "the reply")
+    reply: Reply = _MODULES[dialect].read_reply(rename(whole, dialect, aliases.reversed()), Notes())
+    return reply
+
+
+def reply_to_wire(
+    reply: Reply, dialect: Dialect, *, model: str, reply_id: str = "reply_1", aliases: Aliases = NONE
+) -> Json:
+    """The JSON body in which `dialect` sends `reply`: what a stand-in for a provider answers with."""
+    elements = _write_messages([reply.message], dialect)
+    body: Json = _MODULES[dialect].write_reply(reply, elements, model, reply_id)
+    return rename(body, dialect, aliases)
+
+
+def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> Request:
+    """As `from_wire`, noting in `notes` what the generic form has no place for."""
+    speak = _MODULES[dialect]
+    whole = rename(an_object(body, "the request"), dialect, aliases.reversed())
+    elements = whole.get(speak.MESSAGES)
+    if isinstance(elements, str) and dialect == "openai-responses":
+        # A single text may stand for the whole input.
+        elements = [{"role": "user", "content": elements}]
+    elements = a_list(elements, speak.MESSAGES)
+    has_system = dialect == "openai-chat" and bool(elements) and _instructs(elements[0])
+    system = speak.read_system(whole, notes)
+    choice, parallel = speak.read_choice(whole, notes)
+    tools = a_list(whole.get("tools") or [], "tools")
+    notes.rest("the request", whole, speak.KNOWN)
+    request = Request(
+        system=system,
+        tools=tuple(
+            _read_tool(an_object(t, f"tools[{n}]"), f"tools[{n}]", dialect, notes) for n, t in enumerate(tools)
+        ),
+        messages=_read_messages(elements, int(has_system), dialect, notes),
+        tool_choice=choice,
+        parallel_tool_calls=parallel,
+        max_output_tokens=speak.read_limit(whole),
+    )
+    kept = _what_differs(whole, _write(request, dialect), speak.MESSAGES)
+    return request.model_copy(update={"raw": Raw(dialect=dialect, value=kept)}) if kept else request
+
+
+def _write(request: Request, dialect: Dialect) -> Json:
+    speak = _MODULES[dialect]
+    elements = _write_messages(request.messages, dialect)
+    fields = speak.write_system(request.system)
+    if dialect == "openai-chat":
+        # There the system prompt is the first message. An empty one keeps an instruction that happens to come
+        # first in the conversation from being read back as the system prompt.
+        empty = [{"role": "system", "content": ""}] if elements and _instructs(elements[0]) else []
+        elements = [*fields.pop("messages", empty), *elements]
+    tools = [wire for tool in request.tools if (wire := _write_tool(tool, dialect)) is not None]
+    return {
+        **fields,
+        **({"tools": tools} if tools else {}),
+        **speak.write_choice(request.tool_choice, request.parallel_tool_calls),
+        speak.MESSAGES: elements,
+        **speak.write_limit(request.max_output_tokens),
+    }
+
+
+def _read_messages(elements: list[JsonValue], skip: int, dialect: Dialect, notes: Notes) -> tuple[Message, ...]:
+    speak = _MODULES[dialect]
+    messages: list[Message] = []
+    segments = speak.read_messages(elements, speak.MESSAGES, notes)[skip:]
+    for read, wire in segments:
+        before = messages[-1] if messages else None
+        merged = before is not None and speak.joins(before, read[0])
+        if merged or speak.write_messages(read, before) != wire:
+            raw = Raw(dialect=dialect, value=wire, covers=len(read))
+            read[0] = read[0].model_copy(update={"raw": raw})
+        messages += read
+    return tuple(messages)
+
+
+def _write_messages(messages: Sequence[Message], dialect: Dialect) -> list[JsonValue]:
+    """What was kept is written as it came; what lies between goes through the dialect's own writer, in one piece."""
+    speak = _MODULES[dialect]
+    wire: list[JsonValue] = []
+    plain: list[Message] = []
+    before: Message | None = None
+    position = 0
+
+    def write_plain() -> None:
+        nonlocal before
+        if plain:
+            wire.extend(speak.write_messages(plain, before))
+            before = plain[-1]
+            plain.clear()
+
+    while position < len(messages):
+        raw = messages[position].raw
+        kept = _still_says(raw, messages[position:], dialect) if raw is not None and raw.dialect == dialect else None
+        if kept is None or raw is None:
+            plain.append(messages[position])
+            position += 1
+            continue
+        write_plain()
+        wire.extend(kept)
+        position += raw.covers
+        before = messages[position - 1]
+    write_plain()
+    return wire
+
+
+def _still_says(raw: Raw, messages: Sequence[Message], dialect: Dialect) -> list[JsonValue] | None:
+    """The wire form that was kept, if it still says what the messages say: a control may have changed them since."""
+    elements = a_list(raw.value, "raw")
+    if isinstance(messages[0], ForeignMessage):
+        return elements
+    read = [message for segment, _ in _MODULES[dialect].read_messages(elements, "raw", Notes()) for message in segment]
+    bare = [message.model_copy(update={"raw": None}) for message in messages[: raw.covers]]
+    return elements if read == bare else None
+
+
+def _read_tool(given: JsonValue, where: str, dialect: Dialect, notes: Notes) -> ToolSchema | ForeignTool:
+    tool = an_object(given, where)
+    read: ToolSchema | None = _MODULES[dialect].read_tool(tool, where, notes)
+    raw = Raw(dialect=dialect, value=tool)
+    if read is None:
+        notes.lose(where, f"the tool of type {tool.get('type')!r}", content=True)
+        return ForeignTool(raw=raw)
+    same = _MODULES[dialect].write_tool(read) == tool
+    return read if same else read.model_copy(update={"raw": raw})
+
+
+def _write_tool(tool: ToolSchema | ForeignTool, dialect: Dialect) -> JsonValue:
+    """The tool as JSON; None for one that another provider runs."""
+    kept = tool.raw.value if tool.raw is not None and tool.raw.dialect == dialect else None
+    if isinstance(tool, ForeignTool):
+        return kept
+    bare = tool.model_copy(update={"raw": None})
+    if kept is not None and _MODULES[dialect].read_tool(an_object(kept, "raw"), "raw", Notes()) == bare:
+        return kept
+    written: Json = _MODULES[dialect].write_tool(bare)
+    return written
+
+
+def _what_differs(sent: Json, written: Json, messages: str) -> Json:
+    """The fields of a body that are written otherwise than they came: each with both spellings."""
+    kept: Json = {
+        key: [value, written.get(key)]
+        for key, value in sent.items()
+        if value != written.get(key, _ABSENT) and not (key == messages and isinstance(value, list))
+    }
+    here, there = sent[messages], written[messages]
+    if isinstance(here, list) and isinstance(there, list) and here and there and here[0] != there[0]:
+        kept[_FIRST] = [here[0], there[0]]
+    return kept
+
+
+def _with_what_was_kept(body: Json, raw: Raw, messages: str) -> Json:
+    """`body` with each field as it came, as long as what it stands for has not changed since."""
+    changed: Json = {}
+    for key, pair in an_object(raw.value, "raw").items():
+        sent, written = a_list(pair, key)
+        elements = body[messages]
+        if key == _FIRST and isinstance(elements, list) and elements and elements[0] == written:
+            changed[messages] = [sent, *elements[1:]]
+        elif key != _FIRST and body.get(key) == written:
+            changed[key] = sent
+    return {**body, **changed}
+
+
+def _names_and_ids(request: Request) -> tuple[set[str], set[str]]:
+    names = {tool.name for tool in request.tools if isinstance(tool, ToolSchema)}
+    call_ids = {message.call_id for message in request.messages if isinstance(message, ToolResult)}
+    for message in request.messages:
+        if isinstance(message, AssistantMessage):
+            names |= {call.name for call in message.tool_calls}
+            call_ids |= {call.id for call in message.tool_calls}
+    if request.tool_choice is not None and request.tool_choice.name is not None:
+        names.add(request.tool_choice.name)
+    return names, call_ids
+
+
+def _instructs(element: JsonValue) -> bool:
+    return isinstance(element, dict) and element.get("role") in ("system", "developer")
+
+
+_ABSENT = object()
+_FIRST = "the first message"

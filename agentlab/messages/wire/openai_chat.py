@@ -1,0 +1,264 @@
+"""OpenAI Chat Completions: `POST /chat/completions`. Each result is a message, and arguments are a JSON text."""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from agentlab.messages.conversation import (
+    AssistantMessage,
+    Message,
+    Raw,
+    Reply,
+    StopReason,
+    SystemMessage,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    ToolSchema,
+    Usage,
+    UserMessage,
+)
+from agentlab.messages.wire.reading import (
+    Json,
+    Notes,
+    WireError,
+    a_list,
+    a_text,
+    an_object,
+    arguments_as_text,
+    arguments_of,
+    error_as_text,
+    error_from_text,
+    joined_text,
+    number_of,
+)
+
+DIALECT = "openai-chat"
+MESSAGES = "messages"
+KNOWN = ("tools", "tool_choice", "parallel_tool_calls", "messages", "max_completion_tokens")
+TEXT = frozenset({"text"})
+MODES = {"auto": "auto", "none": "none", "required": "any"}
+
+STOPS = {
+    "tool_calls": StopReason.TOOL,
+    "stop": StopReason.END,
+    "length": StopReason.LENGTH,
+    "content_filter": StopReason.REFUSAL,
+}
+
+
+Segment = tuple[list[Message], list[JsonValue]]
+
+
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
+    """Each wire message with the one message that it is."""
+    return [
+        ([_read_message(an_object(element, f"{where}[{number}]"), f"{where}[{number}]", notes)], [element])
+        for number, element in enumerate(elements)
+    ]
+
+
+def _read_message(message: Json, where: str, notes: Notes) -> Message:
+    role = message.get("role")
+    place = f"{where}.content"
+    if role == "assistant":
+        notes.rest(where, message, ("role", "content", "tool_calls"))
+        return _read_assistant(message, where, notes)
+    if role == "tool":
+        notes.rest(where, message, ("role", "content", "tool_call_id"))
+        text, is_error = error_from_text(joined_text(message.get("content"), place, TEXT, notes))
+        call_id = a_text(message.get("tool_call_id"), f"{where}.tool_call_id")
+        return ToolResult(call_id=call_id, content=text, is_error=is_error)
+    notes.rest(where, message, ("role", "content"))
+    if role == "user":
+        return UserMessage(content=joined_text(message.get("content"), place, TEXT, notes))
+    if role in ("system", "developer"):
+        return SystemMessage(content=joined_text(message.get("content"), place, TEXT, notes))
+    raise WireError(f"{where}.role must be system, developer, user, assistant or tool, not {role!r}")
+
+
+def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage:
+    calls = []
+    for number, item in enumerate(a_list(message.get("tool_calls") or [], f"{where}.tool_calls")):
+        place = f"{where}.tool_calls[{number}]"
+        call = an_object(item, place)
+        if call.get("type", "function") != "function":
+            notes.lose(place, f"the call of type {call.get('type')!r}", content=True)
+            continue
+        notes.rest(place, call, ("id", "type", "function"))
+        function = an_object(call.get("function"), f"{place}.function")
+        notes.rest(f"{place}.function", function, ("name", "arguments"))
+        call_id = a_text(call.get("id"), f"{place}.id")
+        name = a_text(function.get("name"), f"{place}.function.name")
+        calls.append(ToolCall(id=call_id, name=name, arguments=arguments_of(function.get("arguments"))))
+    content = joined_text(message.get("content"), f"{where}.content", TEXT, notes, glue="")
+    return AssistantMessage(content=content, tool_calls=tuple(calls))
+
+
+def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
+    """One wire message for each message. Text in the middle that instructs has the role developer."""
+    wire: list[JsonValue] = []
+    for message in messages:
+        match message:
+            case ToolResult():
+                content = error_as_text(message.content, is_error=message.is_error)
+                wire.append({"role": "tool", "tool_call_id": message.call_id, "content": content})
+            case AssistantMessage():
+                wire.append(_write_assistant(message))
+            case SystemMessage():
+                wire.append({"role": "developer", "content": message.content})
+            case UserMessage():
+                wire.append({"role": "user", "content": message.content})
+    return wire
+
+
+def joins(before: Message, message: Message) -> bool:
+    """Whether `message` would share the wire message of the one before it; here, never."""
+    return False
+
+
+def _write_assistant(message: AssistantMessage) -> Json:
+    if not message.tool_calls:
+        return {"role": "assistant", "content": message.content}
+    calls: list[JsonValue] = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": arguments_as_text(call.arguments)},
+        }
+        for call in message.tool_calls
+    ]
+    return {"role": "assistant", "content": message.content or None, "tool_calls": calls}
+
+
+def read_system(body: Json, notes: Notes) -> str:
+    """The system prompt: the first message, where its role is system or developer."""
+    first = _first(body)
+    if first.get("role") not in ("system", "developer"):
+        return ""
+    notes.rest("messages[0]", first, ("role", "content"))
+    return joined_text(first.get("content"), "messages[0].content", TEXT, notes)
+
+
+def write_system(system: str) -> Json:
+    """The system prompt as a message that the writer puts first."""
+    return {"messages": [{"role": "system", "content": system}]} if system else {}
+
+
+def _first(body: Json) -> Json:
+    messages = body.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return first if isinstance(first, dict) else {}
+
+
+def read_tool(tool: Json, where: str, notes: Notes) -> ToolSchema | None:
+    """A function; None for a tool of another type."""
+    if tool.get("type") != "function":
+        return None
+    function = an_object(tool.get("function"), f"{where}.function")
+    notes.rest(where, tool, ("type", "function"))
+    notes.rest(f"{where}.function", function, ("name", "description", "parameters"))
+    return ToolSchema(
+        name=a_text(function.get("name"), f"{where}.function.name"),
+        description=a_text(function.get("description", ""), f"{where}.function.description"),
+        parameters=an_object(function.get("parameters", {}), f"{where}.function.parameters"),
+    )
+
+
+def write_tool(tool: ToolSchema) -> Json:
+    """A tool definition: nested under function."""
+    function: Json = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
+    """The tool choice, and whether parallel calls are allowed."""
+    parallel = body.get("parallel_tool_calls")
+    allowed = parallel if isinstance(parallel, bool) else None
+    choice = body.get("tool_choice")
+    if choice is None:
+        return None, allowed
+    if isinstance(choice, str) and choice in MODES:
+        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
+    given = choice if isinstance(choice, dict) else {}
+    function = given.get("function")
+    if given.get("type") == "function" and isinstance(function, dict):
+        return ToolChoice(mode="tool", name=a_text(function.get("name"), "tool_choice.function.name")), allowed
+    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
+    return None, allowed
+
+
+def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
+    """The tool choice, and the switch for parallel calls beside it."""
+    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
+    if choice is not None and choice.mode == "tool":
+        fields["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
+    elif choice is not None:
+        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
+    return fields
+
+
+def read_limit(body: Json) -> int | None:
+    """The most tokens of output."""
+    limit = body.get("max_completion_tokens")
+    return limit if type(limit) is int else None
+
+
+def write_limit(limit: int | None) -> Json:
+    """The most tokens of output."""
+    return {} if limit is None else {"max_completion_tokens": limit}
+
+
+def read_reply(body: Json, notes: Notes) -> Reply:
+    """The first choice of a completion. A refusal arrives with the reason "stop" and a field of its own."""
+    choices = a_list(body.get("choices"), "choices")
+    if not choices:
+        raise WireError("choices is empty; a reply has at least one")
+    choice = an_object(choices[0], "choices[0]")
+    sent = an_object(choice.get("message"), "choices[0].message")
+    # The provider adds fields that say nothing (annotations: [], audio: null) and that it does not want back.
+    wire = {key: value for key, value in sent.items() if value not in (None, []) or key == "content"}
+    message = _read_assistant(wire, "choices[0].message", notes)
+    reason = choice.get("finish_reason")
+    stop = STOPS.get(reason, StopReason.UNKNOWN) if isinstance(reason, str) else StopReason.UNKNOWN
+    if sent.get("refusal"):
+        stop = StopReason.REFUSAL
+    raw = None if [wire] == write_messages([message], None) else Raw(dialect="openai-chat", value=[wire])
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
+
+
+def _read_usage(body: Json) -> Usage | None:
+    usage = body.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    prompt, completion = prompt if isinstance(prompt, dict) else {}, completion if isinstance(completion, dict) else {}
+    return Usage(
+        input_tokens=number_of(usage.get("prompt_tokens")),
+        output_tokens=number_of(usage.get("completion_tokens")),
+        cache_read_tokens=number_of(prompt.get("cached_tokens")),
+        cache_write_tokens=number_of(prompt.get("cache_write_tokens")),
+        reasoning_tokens=number_of(completion.get("reasoning_tokens")),
+    )
+
+
+def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
+    """A completion as the provider sends it; `elements` is its message as written or kept."""
+    names = {reason: name for name, reason in STOPS.items()}
+    message = an_object(elements[0], "message") if elements else {"role": "assistant", "content": None}
+    stop = names.get(reply.stop, reply.stop.value)
+    choice: Json = {"index": 0, "message": {"refusal": None, **message}, "finish_reason": stop, "logprobs": None}
+    body: Json = {"id": reply_id, "object": "chat.completion", "created": 0, "model": model, "choices": [choice]}
+    if reply.usage is not None:
+        usage = reply.usage
+        body["usage"] = {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            },
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    return body

@@ -1,0 +1,315 @@
+"""OpenAI Responses: `POST /responses`. The conversation is a list of items; calls and results are items too.
+
+All items that a model gave out in a row (messages with a type, calls, reasoning) are one assistant message here. A
+plain assistant message without a type, as a caller writes it, begins a new one.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from agentlab.messages.conversation import (
+    AssistantMessage,
+    ForeignMessage,
+    Message,
+    Raw,
+    Reply,
+    StopReason,
+    SystemMessage,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    ToolSchema,
+    Usage,
+    UserMessage,
+)
+from agentlab.messages.wire.reading import (
+    Json,
+    Notes,
+    WireError,
+    a_list,
+    a_text,
+    an_object,
+    arguments_as_text,
+    arguments_of,
+    error_as_text,
+    error_from_text,
+    joined_text,
+    number_of,
+)
+
+DIALECT = "openai-responses"
+MESSAGES = "input"
+KNOWN = ("instructions", "tools", "tool_choice", "parallel_tool_calls", "input", "max_output_tokens")
+TEXT = frozenset({"input_text", "output_text", "text"})
+MODES = {"auto": "auto", "none": "none", "required": "any"}
+OUTPUT_ONLY = frozenset({"function_call", "reasoning"})
+
+Segment = tuple[list[Message], list[JsonValue]]
+
+
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
+    """Each message with the items that it is made of; an assistant message may have many."""
+    segments: list[Segment] = []
+    run: list[tuple[str, Json]] = []
+
+    def close_run() -> None:
+        if run:
+            segments.append(([_read_assistant(run, notes)], [item for _, item in run]))
+            run.clear()
+
+    for number, element in enumerate(elements):
+        place = f"{where}[{number}]"
+        item = an_object(element, place)
+        kind = item.get("type")
+        assistant = item.get("role") == "assistant" and kind in (None, "message")
+        if assistant or kind in OUTPUT_ONLY:
+            if assistant and kind is None:
+                close_run()
+            run.append((place, item))
+            continue
+        close_run()
+        segments.append(([_read_item(item, place, notes)], [element]))
+    close_run()
+    return segments
+
+
+def _read_item(item: Json, place: str, notes: Notes) -> Message:
+    kind = item.get("type")
+    if kind in (None, "message"):
+        notes.rest(place, item, ("type", "role", "content"))
+        text = joined_text(item.get("content"), f"{place}.content", TEXT, notes)
+        role = item.get("role")
+        if role == "user":
+            return UserMessage(content=text)
+        if role in ("system", "developer"):
+            return SystemMessage(content=text)
+        raise WireError(f"{place}.role must be user, assistant, system or developer, not {role!r}")
+    if kind == "function_call_output":
+        notes.rest(place, item, ("type", "call_id", "output"))
+        text, is_error = error_from_text(joined_text(item.get("output"), f"{place}.output", TEXT, notes))
+        return ToolResult(call_id=a_text(item.get("call_id"), f"{place}.call_id"), content=text, is_error=is_error)
+    if not isinstance(kind, str):
+        raise WireError(f"{place}.type must be text, not {kind!r}")
+    notes.lose(place, f"the item of type {kind!r}", content=True)
+    return ForeignMessage(raw=Raw(dialect="openai-responses", value=[item]))
+
+
+def _read_assistant(run: Sequence[tuple[str, Json]], notes: Notes) -> Message:
+    texts = []
+    calls = []
+    for place, item in run:
+        if item.get("type") == "function_call":
+            notes.rest(place, item, ("type", "call_id", "name", "arguments"))
+            call_id, name = a_text(item.get("call_id"), f"{place}.call_id"), a_text(item.get("name"), f"{place}.name")
+            calls.append(ToolCall(id=call_id, name=name, arguments=arguments_of(item.get("arguments"))))
+        elif item.get("type") in (None, "message"):
+            notes.rest(place, item, ("type", "role", "content"))
+            texts.append(joined_text(item.get("content"), f"{place}.content", TEXT, notes, glue=""))
+        else:
+            notes.lose(place, f"the item of type {item.get('type')!r}", content=True)
+    if not texts and not calls:
+        return ForeignMessage(raw=Raw(dialect="openai-responses", value=[item for _, item in run]))
+    return AssistantMessage(content="".join(texts), tool_calls=tuple(calls))
+
+
+def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
+    """The items of `messages`. An empty assistant text keeps two assistant messages in a row apart."""
+    wire: list[JsonValue] = []
+    for message in messages:
+        match message:
+            case ToolResult():
+                output = error_as_text(message.content, is_error=message.is_error)
+                wire.append({"type": "function_call_output", "call_id": message.call_id, "output": output})
+            case AssistantMessage():
+                if message.content or not message.tool_calls or isinstance(before, AssistantMessage | ForeignMessage):
+                    wire.append({"role": "assistant", "content": message.content})
+                wire.extend(_write_call(call) for call in message.tool_calls)
+            case SystemMessage():
+                wire.append({"role": "developer", "content": message.content})
+            case UserMessage():
+                wire.append({"role": "user", "content": message.content})
+        before = message
+    return wire
+
+
+def joins(before: Message, message: Message) -> bool:
+    """Whether `message` would share an item with the one before it; here, never."""
+    return False
+
+
+def _write_call(call: ToolCall) -> Json:
+    arguments = arguments_as_text(call.arguments)
+    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+
+
+def read_system(body: Json, notes: Notes) -> str:
+    """The system prompt, from the field instructions."""
+    instructions = body.get("instructions")
+    return "" if instructions is None else a_text(instructions, "instructions")
+
+
+def write_system(system: str) -> Json:
+    """The field of the system prompt, if there is one."""
+    return {"instructions": system} if system else {}
+
+
+def read_tool(tool: Json, where: str, notes: Notes) -> ToolSchema | None:
+    """A function; None for a tool of another type."""
+    if tool.get("type") != "function":
+        return None
+    notes.rest(where, tool, ("type", "name", "description", "parameters", "strict"))
+    if tool.get("strict") not in (None, False):
+        notes.lose(f"{where}.strict", "the field strict", content=False)
+    description, parameters = tool.get("description"), tool.get("parameters")
+    return ToolSchema(
+        name=a_text(tool.get("name"), f"{where}.name"),
+        description="" if description is None else a_text(description, f"{where}.description"),
+        parameters={} if parameters is None else an_object(parameters, f"{where}.parameters"),
+    )
+
+
+def write_tool(tool: ToolSchema) -> Json:
+    """A tool definition: flat. Strict is said, because left out it means that the provider tries it by itself."""
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+        "strict": False,
+    }
+
+
+def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
+    """The tool choice, and whether parallel calls are allowed."""
+    parallel = body.get("parallel_tool_calls")
+    allowed = parallel if isinstance(parallel, bool) else None
+    choice = body.get("tool_choice")
+    if choice is None:
+        return None, allowed
+    if isinstance(choice, str) and choice in MODES:
+        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
+    given = choice if isinstance(choice, dict) else {}
+    if given.get("type") == "function":
+        return ToolChoice(mode="tool", name=a_text(given.get("name"), "tool_choice.name")), allowed
+    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
+    return None, allowed
+
+
+def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
+    """The tool choice, and the switch for parallel calls beside it."""
+    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
+    if choice is not None and choice.mode == "tool":
+        fields["tool_choice"] = {"type": "function", "name": choice.name}
+    elif choice is not None:
+        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
+    return fields
+
+
+def read_limit(body: Json) -> int | None:
+    """The most tokens of output."""
+    limit = body.get("max_output_tokens")
+    return limit if type(limit) is int else None
+
+
+def write_limit(limit: int | None) -> Json:
+    """The most tokens of output."""
+    return {} if limit is None else {"max_output_tokens": limit}
+
+
+def read_reply(body: Json, notes: Notes) -> Reply:
+    """A response: its status, the reason it is incomplete and the kinds of its items together say why it ended."""
+    elements = a_list(body.get("output"), "output")
+    read = [message for messages, _ in read_messages(elements, "output", notes) for message in messages]
+    content = "".join(message.content for message in read if isinstance(message, AssistantMessage))
+    calls = tuple(call for message in read if isinstance(message, AssistantMessage) for call in message.tool_calls)
+    message = AssistantMessage(content=content, tool_calls=calls)
+    raw = None
+    if not _says_the_same(elements, message):
+        raw = Raw(dialect="openai-responses", value=elements)
+    stop = _read_stop(body, has_calls=bool(calls), elements=elements)
+    return Reply(content=content, tool_calls=calls, stop=stop, usage=_read_usage(body), raw=raw)
+
+
+def _says_the_same(elements: list[JsonValue], message: AssistantMessage) -> bool:
+    return elements == write_messages([message], None)
+
+
+def _read_stop(body: Json, *, has_calls: bool, elements: list[JsonValue]) -> StopReason:
+    status = body.get("status")
+    if status == "incomplete":
+        details = body.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else None
+        reasons = {"max_output_tokens": StopReason.LENGTH, "content_filter": StopReason.REFUSAL}
+        return reasons.get(reason, StopReason.UNKNOWN) if isinstance(reason, str) else StopReason.UNKNOWN
+    if status != "completed":
+        return StopReason.UNKNOWN
+    if any(_refuses(element) for element in elements):
+        return StopReason.REFUSAL
+    return StopReason.TOOL if has_calls else StopReason.END
+
+
+def _refuses(element: JsonValue) -> bool:
+    content = element.get("content") if isinstance(element, dict) else None
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and part.get("type") == "refusal" for part in parts)
+
+
+def _read_usage(body: Json) -> Usage | None:
+    usage = body.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    given, made = given if isinstance(given, dict) else {}, made if isinstance(made, dict) else {}
+    return Usage(
+        input_tokens=number_of(usage.get("input_tokens")),
+        output_tokens=number_of(usage.get("output_tokens")),
+        cache_read_tokens=number_of(given.get("cached_tokens")),
+        cache_write_tokens=number_of(given.get("cache_write_tokens")),
+        reasoning_tokens=number_of(made.get("reasoning_tokens")),
+    )
+
+
+def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
+    """A response as the provider sends it; `elements` are its items as written or kept."""
+    incomplete = {StopReason.LENGTH: "max_output_tokens", StopReason.REFUSAL: "content_filter"}
+    status = "completed" if reply.stop in (StopReason.TOOL, StopReason.END) else "incomplete"
+    body: Json = {
+        "id": reply_id,
+        "object": "response",
+        "created_at": 0,
+        "model": model,
+        "status": status,
+        "error": None,
+        "incomplete_details": (
+            None if status == "completed" else {"reason": incomplete.get(reply.stop, reply.stop.value)}
+        ),
+        "output": [_as_output(an_object(element, "item"), f"{reply_id}_{n}") for n, element in enumerate(elements)],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+    if reply.usage is not None:
+        usage = reply.usage
+        body["usage"] = {
+            "input_tokens": usage.input_tokens,
+            "input_tokens_details": {
+                "cached_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            },
+            "output_tokens": usage.output_tokens,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+        }
+    return body
+
+
+def _as_output(item: Json, item_id: str) -> Json:
+    """An item as it comes out: with an id, a status, and its text as a part."""
+    if item.get("type") == "function_call":
+        return {"id": f"fc_{item_id}", "status": "completed", **item}
+    if item.get("role") == "assistant" and isinstance(item.get("content"), str):
+        part: JsonValue = {"type": "output_text", "text": item["content"], "annotations": []}
+        marks: Json = {"id": f"msg_{item_id}", "type": "message", "status": "completed"}
+        return {**marks, "role": "assistant", "content": [part]}
+    return item

@@ -1,0 +1,142 @@
+"""Reading a provider's JSON: what every dialect needs, and the note of what the generic form has no place for."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from agentlab.errors import AgentlabError
+from agentlab.messages.arguments import parse_arguments
+
+Json = dict[str, JsonValue]
+
+
+class WireError(AgentlabError):
+    """This JSON is not of the dialect it is said to be; the message names the place and what was expected there."""
+
+
+class Loss(NamedTuple):
+    """Something that only its own dialect can say. ``content`` is False for a setting or mark (an id, a cache hint)."""
+
+    where: str
+    what: str
+    content: bool
+
+
+class Notes:
+    """Collects losses while a body is read."""
+
+    def __init__(self) -> None:
+        self.losses: list[Loss] = []
+
+    def lose(self, where: str, what: str, *, content: bool) -> None:
+        """Note that `what` at `where` has no place in the generic form."""
+        self.losses.append(Loss(where, what, content))
+
+    def rest(self, where: str, value: Mapping[str, JsonValue], known: Iterable[str]) -> None:
+        """Note every field of `value` that is not known and says something (null says nothing)."""
+        for key in value.keys() - set(known):
+            if value[key] not in (None, [], {}):
+                self.lose(f"{where}.{key}", f"the field {key}", content=False)
+
+
+def an_object(value: JsonValue, where: str) -> Json:
+    """`value`, which must be an object."""
+    if not isinstance(value, dict):
+        raise WireError(f"{where} must be an object, not {_kind(value)}")
+    return value
+
+
+def a_list(value: JsonValue, where: str) -> list[JsonValue]:
+    """`value`, which must be a list."""
+    if not isinstance(value, list):
+        raise WireError(f"{where} must be a list, not {_kind(value)}")
+    return value
+
+
+def a_text(value: JsonValue, where: str) -> str:
+    """`value`, which must be text."""
+    if not isinstance(value, str):
+        raise WireError(f"{where} must be text, not {_kind(value)}")
+    return value
+
+
+def number_of(value: JsonValue) -> int:
+    """A count of tokens; what is missing or no whole number counts as 0."""
+    return value if type(value) is int else 0
+
+
+def joined_text(parts: JsonValue, where: str, kinds: frozenset[str], notes: Notes, glue: str = "\n") -> str:
+    """The text of a content that is text or a list of parts; parts of other kinds are noted as lost."""
+    if parts is None:
+        return ""
+    if isinstance(parts, str):
+        return parts
+    texts = []
+    for number, part in enumerate(a_list(parts, where)):
+        place = f"{where}[{number}]"
+        block = an_object(part, place)
+        if block.get("type") in kinds:
+            texts.append(a_text(block.get("text"), f"{place}.text"))
+            notes.rest(place, block, ("type", "text"))
+        else:
+            notes.lose(place, f"the part of type {block.get('type')!r}", content=True)
+    return glue.join(texts)
+
+
+def arguments_of(raw: JsonValue) -> JsonValue:
+    """The arguments of a call: the object that they are, or the text of what is none, so that nothing is lost."""
+    values = parse_arguments(raw).values
+    if values is not None:
+        return values
+    return raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+
+
+def arguments_as_text(arguments: JsonValue) -> str:
+    """The arguments as a JSON text, for the dialects that send one. Text is sent as it is."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+_ERROR = '{"error": '
+
+
+def error_as_text(content: str, *, is_error: bool) -> str:
+    """A tool's result for a dialect without an error flag: an error is the JSON object {"error": "..."}.
+
+    A result that is no error and happens to look like one gets a space in front, so that the two are never confused.
+    """
+    if is_error:
+        return json.dumps({"error": content}, ensure_ascii=False)
+    return f" {content}" if _looks_like_error(content) else content
+
+
+def error_from_text(text: str) -> tuple[str, bool]:
+    """The reverse of `error_as_text`: the content, and whether it is an error."""
+    if not _looks_like_error(text):
+        return text, False
+    if text.startswith(" "):
+        return text[1:], False
+    return str(json.loads(text)["error"]), True
+
+
+def _looks_like_error(text: str) -> bool:
+    bare = text.lstrip(" ")
+    if not bare.startswith(_ERROR):
+        return False
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    # Only the one spelling that error_as_text writes: a tool's own JSON, spelt otherwise, stays what it is.
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"error"}
+        and isinstance(value["error"], str)
+        and json.dumps(value, ensure_ascii=False) == bare
+    )
+
+
+def _kind(value: JsonValue) -> str:
+    names = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list"}
+    return names.get(type(value), "an object")
