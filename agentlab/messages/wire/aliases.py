@@ -22,15 +22,19 @@ class Limits(NamedTuple):
     name: re.Pattern[str]
     name_length: int
     call_id: re.Pattern[str]
-    call_id_length: int
+    call_id_length: int | None
 
+
+LONGEST = 200
+"""Where a provider sets no limit, an alias is cut here all the same, so that it can be read."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
 _ANY = re.compile(r"[\s\S]+")
 
 LIMITS: dict[Dialect, Limits] = {
-    # Anthropic's specification says 128 (its page of documentation still 64); ids are of the same characters.
-    "anthropic": Limits(_NAME, 128, _NAME, 200),
+    # Anthropic's specification says 128 (its page of documentation still 64); ids are of the same characters, of any
+    # length.
+    "anthropic": Limits(_NAME, 128, _NAME, None),
     # OpenAI's errors name these: names 64, ids "string too long. Expected a string with maximum length 40".
     "openai-chat": Limits(_NAME, 64, _ANY, 40),
     "openai-responses": Limits(_NAME, 128, _ANY, 64),
@@ -63,13 +67,13 @@ def aliases_for(names: Iterable[str], call_ids: Iterable[str], dialect: Dialect)
     )
 
 
-def _aliases(originals: set[str], allowed: re.Pattern[str], length: int) -> dict[str, str]:
-    fitting = {text for text in originals if allowed.fullmatch(text) and len(text) <= length}
+def _aliases(originals: set[str], allowed: re.Pattern[str], length: int | None) -> dict[str, str]:
+    fitting = {text for text in originals if allowed.fullmatch(text) and (length is None or len(text) <= length)}
     taken = set(fitting)
     aliases: dict[str, str] = {}
     for original in sorted(originals - fitting):
         attempt = 0
-        while (alias := _alias(original, length, attempt)) in taken:
+        while (alias := _alias(original, length or LONGEST, attempt)) in taken:
             attempt += 1
         taken.add(alias)
         aliases[original] = alias

@@ -1,0 +1,106 @@
+"""The order of calls and results in OpenAI Chat Completions: C1 to C3."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentlab.messages.pairing.history import History, malformed
+from agentlab.messages.pairing.limits import call_findings, id_findings
+from agentlab.messages.pairing.rules import finding, shown
+from agentlab.messages.wire import WireError
+from agentlab.messages.wire.reading import Json
+from agentlab.shapes import Finding
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+class _Round(NamedTuple):
+    """An assistant message with calls, and the tool messages right behind it: where each id was called, answered."""
+
+    calls: dict[str, str]
+    answers: dict[str, str]
+
+
+def order(history: History) -> Iterator[Finding]:
+    """C1 to C3, N1 and N2, and M1 for what is malformed."""
+    results_at = {
+        str(element.get("tool_call_id")): f"{history.where}[{number}]"
+        for number, element in enumerate(history.elements)
+        if element.get("role") == "tool"
+    }
+    current = _Round({}, {})
+    for number, element in enumerate(history.elements):
+        place = f"{history.where}[{number}]"
+        role = element.get("role")
+        if role not in ROLES:
+            raise WireError(f"{place}.role must be system, developer, user, assistant or tool, not {role!r}")
+        yield from _content(element, place)
+        if role == "tool":
+            yield from _answer(element, place, current)
+            continue
+        yield from _unanswered(current, results_at)
+        current = _Round({}, {})
+        if role == "assistant":
+            yield from _calls(element, place, current)
+    yield from _unanswered(current, results_at)
+
+
+def _answer(element: Json, place: str, current: _Round) -> Iterator[Finding]:
+    yield from malformed(element, place, {"tool_call_id": str})
+    call_id = element.get("tool_call_id")
+    yield from id_findings("openai-chat", f"{place}.tool_call_id", call_id)
+    if not isinstance(call_id, str):
+        return
+    if call_id not in current.calls:
+        yield finding("C2", place, f"the assistant message before it has no call {shown(call_id)}")
+    elif call_id in current.answers:
+        yield finding("C2", place, f"the call {shown(call_id)} was answered before, in {current.answers[call_id]}")
+    current.answers.setdefault(call_id, place)
+
+
+def _unanswered(current: _Round, results_at: dict[str, str]) -> Iterator[Finding]:
+    for call_id, place in current.calls.items():
+        if call_id not in current.answers:
+            there = f"; one is in {results_at[call_id]}" if call_id in results_at else ""
+            yield finding("C1", place, f"no tool message right behind it answers {shown(call_id)}{there}")
+
+
+def _calls(element: Json, place: str, current: _Round) -> Iterator[Finding]:
+    calls = element.get("tool_calls")
+    if calls is None:
+        return
+    if not isinstance(calls, list):
+        yield finding("M1", f"{place}.tool_calls", f"this must be a list, not {shown(calls)}")
+        return
+    for number, call in enumerate(calls):
+        where = f"{place}.tool_calls[{number}]"
+        kind = call.get("type", "function") if isinstance(call, dict) else "function"
+        inner = "function" if kind == "function" else str(kind)
+        wrong = [*malformed(call, where, {"id": str, inner: dict} if kind in ("function", "custom") else {"id": str})]
+        yield from wrong
+        if not isinstance(call, dict):
+            continue
+        function = call.get(inner)
+        name = function.get("name") if isinstance(function, dict) else None
+        if isinstance(function, dict) and kind == "function":
+            yield from malformed(function, f"{where}.function", {"name": str, "arguments": str})
+        call_id = call.get("id")
+        yield from call_findings("openai-chat", where, call_id, name)
+        if isinstance(call_id, str):
+            if call_id in current.calls:
+                yield finding("C1", where, f"{current.calls[call_id]} has the id {shown(call_id)} too")
+            current.calls.setdefault(call_id, where)
+
+
+def _content(element: Json, place: str) -> Iterator[Finding]:
+    content = element.get("content")
+    if content is None:
+        # An audio, a refusal or the older function_call stand for the content too, says the specification.
+        instead = ("tool_calls", "function_call", "refusal", "audio")
+        if element.get("role") != "assistant" or not any(element.get(field) for field in instead):
+            state = "null" if "content" in element else "missing"
+            yield finding("C3", f"{place}.content", f"the content of this {element['role']} message is {state}")
+    elif not isinstance(content, str | list):
+        yield finding("M1", f"{place}.content", f"this must be text or parts, not {shown(content)}")
+    elif isinstance(content, list):
+        for number, part in enumerate(content):
+            yield from malformed(part, f"{place}.content[{number}]", {"type": str})

@@ -1,0 +1,115 @@
+"""The order of calls and outputs in OpenAI Responses: R1 and R2. A pair may stand apart, but never turned round."""
+
+from collections.abc import Iterator
+
+from agentlab.messages.pairing.history import History, malformed
+from agentlab.messages.pairing.limits import OUTPUT_CHARACTERS, call_findings, id_findings
+from agentlab.messages.pairing.rules import finding, shown
+from agentlab.messages.wire import WireError
+from agentlab.messages.wire.reading import Json
+from agentlab.shapes import Finding
+
+CALLS = frozenset({"function_call", "custom_tool_call", "computer_call", "shell_call", "apply_patch_call"})
+"""The calls that a caller's program answers, by the type of their item; the output's type has _output behind it."""
+OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
+ROLES = ("user", "assistant", "system", "developer")
+_NEEDED: dict[str, dict[str, type]] = {
+    "function_call": {"call_id": str, "name": str, "arguments": str},
+    "custom_tool_call": {"call_id": str, "name": str, "input": str},
+}
+
+
+def order(history: History) -> Iterator[Finding]:
+    """R1 and R2, N1, N2 and N5, and M1 for what is malformed."""
+    answered_by = _last_outputs(history)
+    calls: dict[str, tuple[str, str]] = {}
+    answers: dict[str, str] = {}
+    elsewhere = history.elsewhere
+    for number, item in enumerate(history.elements):
+        place = f"{history.where}[{number}]"
+        kind = _kind(item, place)
+        call_id = item.get("call_id")
+        if kind in CALLS:
+            yield from malformed(item, place, _NEEDED.get(kind, {"call_id": str}))
+            yield from call_findings("openai-responses", place, call_id, item.get("name"))
+            if isinstance(call_id, str):
+                if call_id in calls:
+                    yield finding("R1", place, f"{calls[call_id][0]} has the call_id {shown(call_id)} too")
+                elif answered_by.get(call_id, -1) < number:
+                    yield finding("R1", place, _unanswered(call_id, answered_by, history.where))
+                calls.setdefault(call_id, (place, kind))
+        elif kind in OUTPUTS:
+            yield from _output(item, place, kind)
+            if isinstance(call_id, str):
+                yield from _orphan(call_id, kind, place, calls, answers, elsewhere=elsewhere)
+                answers.setdefault(call_id, place)
+        elif kind == "item_reference":
+            # What it refers to is with the provider, and may be the call of an output that follows.
+            elsewhere = True
+        elif kind == "message":
+            yield from _message(item, place)
+
+
+def _kind(item: Json, place: str) -> str:
+    kind = item.get("type")
+    if kind is None:
+        if "role" not in item and "content" not in item and "id" in item:
+            return "item_reference"
+        kind = "message"
+    if not isinstance(kind, str):
+        raise WireError(f"{place}.type must be text, not {shown(kind)}")
+    role = item.get("role")
+    if kind == "message" and role not in ROLES:
+        raise WireError(f"{place}.role must be user, assistant, system or developer, not {role!r}")
+    return kind
+
+
+def _last_outputs(history: History) -> dict[str, int]:
+    return {
+        str(item["call_id"]): number
+        for number, item in enumerate(history.elements)
+        if item.get("type") in OUTPUTS and "call_id" in item
+    }
+
+
+def _unanswered(call_id: str, answered_by: dict[str, int], where: str) -> str:
+    if call_id in answered_by:
+        return f"the output of {shown(call_id)} stands before it, in {where}[{answered_by[call_id]}]"
+    return f"no output has the call_id {shown(call_id)}"
+
+
+def _orphan(
+    call_id: str,
+    kind: str,
+    place: str,
+    calls: dict[str, tuple[str, str]],
+    answers: dict[str, str],
+    *,
+    elsewhere: bool,
+) -> Iterator[Finding]:
+    if call_id in answers:
+        yield finding("R2", place, f"{shown(call_id)} was answered before, in {answers[call_id]}")
+    elif call_id not in calls:
+        if not elsewhere:
+            yield finding("R2", place, f"no call before it has the call_id {shown(call_id)}")
+    elif f"{calls[call_id][1]}_output" != kind:
+        at, called = calls[call_id]
+        yield finding("R2", place, f"this {kind} answers {at}, which is a {called}")
+
+
+def _output(item: Json, place: str, kind: str) -> Iterator[Finding]:
+    yield from malformed(item, place, {"call_id": str})
+    yield from id_findings("openai-responses", f"{place}.call_id", item.get("call_id"))
+    output = item.get("output")
+    if kind in ("function_call_output", "custom_tool_call_output") and not isinstance(output, str | list):
+        yield finding("M1", f"{place}.output", f"this must be text or parts, not {shown(output)}")
+    if isinstance(output, str) and len(output) > OUTPUT_CHARACTERS:
+        yield finding("N5", f"{place}.output", f"it has {len(output):,} characters")
+
+
+def _message(item: Json, place: str) -> Iterator[Finding]:
+    content = item.get("content")
+    if not isinstance(content, str | list):
+        yield finding("M1", f"{place}.content", f"this must be text or parts, not {shown(content)}")
+    for number, part in enumerate(content if isinstance(content, list) else []):
+        yield from malformed(part, f"{place}.content[{number}]", {"type": str})
