@@ -1,8 +1,8 @@
 """The two shapes that every part of agentlab shares: a finding, and a number with its origin."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class Frozen(BaseModel):
@@ -31,10 +31,21 @@ class Quantity(Frozen):
 
     ``origin`` is exact (computed from what is known), measured (read off a real run or
     reply), estimated (a model of the real thing, with a known error) or assumed (chosen to
-    make an example). ``source`` names the formula, the file and row, or the counter.
+    make an example). ``source`` names the formula, the file and row, or the counter. ``low`` and ``high`` are the
+    band of an estimate: where the true number probably lies. Both are None where no error is known, or there is none.
     """
 
     value: int | float
     unit: str
     origin: Literal["exact", "measured", "estimated", "assumed"]
     source: str
+    low: int | float | None = None
+    high: int | float | None = None
+
+    @model_validator(mode="after")
+    def _band_holds_the_value(self) -> Self:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("a band has two ends: give low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.value <= self.high:
+            raise ValueError(f"the value {self.value} must lie in its band from {self.low} to {self.high}")
+        return self

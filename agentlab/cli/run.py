@@ -5,7 +5,8 @@
 - ``documents``: a list of ``document``, ``outcome``, ``why`` and ``audit``, the run's one audit event (``run_id``,
   ``state``, ``reason``, ``totals``)
 - ``totals``: ``documents`` (a count for each outcome), ``states`` (a count for each terminal state), ``model_calls``,
-  ``tool_calls``, ``input_tokens`` and ``output_tokens`` (``value``, ``unit``, ``origin``, ``source``)
+  ``tool_calls``, ``input_tokens`` and ``output_tokens`` (``value``, ``unit``, ``origin``, ``source``,
+  ``low``, ``high``)
 - ``pending``: what waits for a person: ``call_id``, ``tool``, ``arguments`` (the exact object that would run),
   ``tenant``, ``run``, ``requester``, ``expires_at`` (seconds since 1970, UTC)
 - ``erp_postings``: how many postings the ERP holds now
