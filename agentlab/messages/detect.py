@@ -1,0 +1,45 @@
+"""Which dialect a request is in, for a person who did not say; only where one alone can read it."""
+
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from agentlab.messages.conversation import Dialect
+from agentlab.messages.wire import DIALECTS, WireError
+from agentlab.messages.wire.aliases import NONE
+from agentlab.messages.wire.body import read
+from agentlab.messages.wire.reading import Json, Notes, an_object
+
+
+class Detected(NamedTuple):
+    """The dialects that read a body best (one, if it is clear), and why the others do not read it at all."""
+
+    best: tuple[Dialect, ...]
+    refused: tuple[str, ...]
+
+
+def body_of(value: JsonValue, dialect: Dialect) -> Json:
+    """A request body: `value` itself, or the body around a bare list of messages (items)."""
+    if isinstance(value, list):
+        return {"input" if dialect == "openai-responses" else "messages": value}
+    return an_object(value, "the request")
+
+
+def detect(value: JsonValue) -> Detected:
+    """Try every dialect on a request body, or on a bare list of its messages.
+
+    The best are those for which the fewest pieces have no meaning: OpenAI Chat can read an Anthropic body, but misses
+    its calls and tools. Two may well be left, because plain text is the same in both.
+    """
+    lost: dict[Dialect, int] = {}
+    refused = []
+    for dialect in DIALECTS:
+        notes = Notes()
+        try:
+            read(body_of(value, dialect), dialect, NONE, notes)
+        except WireError as error:
+            refused.append(f"{dialect}: {error}")
+        else:
+            lost[dialect] = sum(loss.content for loss in notes.losses)
+    best = tuple(dialect for dialect, count in lost.items() if count == min(lost.values()))
+    return Detected(best, tuple(refused))
