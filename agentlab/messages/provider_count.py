@@ -1,0 +1,131 @@
+"""The provider's own count of a request, over its SDK: needs a key in the environment and sends the whole request."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from agentlab.canonical import digest
+from agentlab.errors import AgentlabError
+from agentlab.messages.claude import read_name
+from agentlab.messages.conversation import Dialect, Request
+from agentlab.messages.keys import key_from_environment, text_without_keys
+from agentlab.messages.tokenizers import bare_name
+from agentlab.messages.vocabulary import encoding_of
+from agentlab.messages.wire import to_wire
+from agentlab.messages.wire.reading import Json
+from agentlab.shapes import Quantity
+
+Provider = Literal["anthropic", "openai"]
+
+
+class Endpoint(NamedTuple):
+    """How a provider counts: its wire format, the variable with the key, the fields that the endpoint takes."""
+
+    dialect: Dialect
+    key: str
+    path: str
+    fields: frozenset[str]
+
+
+ENDPOINTS: dict[Provider, Endpoint] = {
+    "anthropic": Endpoint(
+        "anthropic",
+        "ANTHROPIC_API_KEY",
+        "/v1/messages/count_tokens",
+        frozenset({"messages", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control"}),
+    ),
+    # Chat Completions has no count of its own; what it would send is counted as Responses would send it.
+    "openai": Endpoint(
+        "openai-responses",
+        "OPENAI_API_KEY",
+        "/v1/responses/input_tokens",
+        frozenset(
+            {"input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"}
+            | {"previous_response_id", "conversation"}
+        ),
+    ),
+}
+
+TIMEOUT = 30.0
+"""Seconds that a provider has for one answer. A count is not tried again: it costs nothing to ask once more."""
+
+LONGEST_MESSAGE = 400
+"""Characters of a provider's own words in an error."""
+
+_counted: dict[str, int] = {}
+
+
+def provider_count(request: Request, model: str) -> Quantity:
+    """The input tokens of `request` as the provider of `model` counts them; the same request is asked for once.
+
+    `model` is a name such as claude-opus-4-7 or openai:gpt-6-sol. Raises AgentlabError without a key, without the SDK,
+    for a model whose provider the name does not tell, and where the provider gives no count.
+    """
+    provider, name = provider_of(model), bare_name(model)
+    endpoint = ENDPOINTS[provider]
+    key = key_from_environment(endpoint.key)
+    body = to_wire(request, endpoint.dialect).body
+    fields = {"model": name, **{field: value for field, value in body.items() if field in endpoint.fields}}
+    question = digest({"provider": provider, **fields})
+    if question not in _counted:
+        _counted[question] = _ask(provider, fields, key)
+    source = f"{name} asked at {endpoint.path}"
+    if provider == "anthropic":
+        source += ", which its documentation calls an estimate"
+    if any(dialect != endpoint.dialect for dialect in _dialects(request)):
+        source += f"; sent as {endpoint.dialect}, without what only the original format can say"
+    return Quantity(value=_counted[question], unit="tokens", origin="measured", source=source)
+
+
+def provider_of(model: str) -> Provider:
+    """Whose model that is. Raises AgentlabError where its name does not tell."""
+    if model.startswith("anthropic:"):
+        return "anthropic"
+    if model.startswith(("openai:", "openai-chat:", "gpt-", "chatgpt-")) or encoding_of(model) is not None:
+        return "openai"
+    if read_name(model) is not None:
+        return "anthropic"
+    raise AgentlabError(f"{model} does not say whose model it is; write anthropic:{model} or openai:{model}")
+
+
+def _ask(provider: Provider, fields: Json, key: str) -> int:
+    # Any, because the SDKs type each block of a request, and this one was read from JSON.
+    sent: dict[str, Any] = dict(fields)
+    try:
+        counted = _ask_anthropic(sent, key) if provider == "anthropic" else _ask_openai(sent, key)
+    except ImportError:
+        message = f"the package {provider} is not installed; pip install 'agentlab-toolkit[providers]'"
+        raise AgentlabError(message) from None
+    if type(counted) is not int:
+        raise AgentlabError(f"{provider} answered without a count (input_tokens); count offline, or try again")
+    return counted
+
+
+def _ask_anthropic(sent: dict[str, Any], key: str) -> object:
+    import anthropic
+
+    try:
+        with anthropic.Anthropic(api_key=key, timeout=TIMEOUT, max_retries=0) as client:
+            return client.messages.count_tokens(**sent).input_tokens
+    except anthropic.AnthropicError as error:
+        raise _no_count("anthropic", error) from None
+
+
+def _ask_openai(sent: dict[str, Any], key: str) -> object:
+    import openai
+
+    try:
+        with openai.OpenAI(api_key=key, timeout=TIMEOUT, max_retries=0) as client:
+            return client.responses.input_tokens.count(**sent).input_tokens
+    except openai.OpenAIError as error:
+        raise _no_count("openai", error) from None
+
+
+def _no_count(provider: Provider, error: Exception) -> AgentlabError:
+    said = " ".join(text_without_keys(str(error)).split())[:LONGEST_MESSAGE]
+    return AgentlabError(f"{provider} gave no count: {said}")
+
+
+def _dialects(request: Request) -> Iterable[Dialect]:
+    for piece in (request, *request.tools, *request.messages):
+        if piece.raw is not None:
+            yield piece.raw.dialect
