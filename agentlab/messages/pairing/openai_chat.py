@@ -23,9 +23,9 @@ class _Round(NamedTuple):
 def order(history: History) -> Iterator[Finding]:
     """C1 to C3, N1 and N2, and M1 for what is malformed."""
     results_at = {
-        str(element.get("tool_call_id")): f"{history.where}[{number}]"
+        call_id: f"{history.where}[{number}]"
         for number, element in enumerate(history.elements)
-        if element.get("role") == "tool"
+        if element.get("role") == "tool" and isinstance(call_id := element.get("tool_call_id"), str)
     }
     current = _Round({}, {})
     for number, element in enumerate(history.elements):

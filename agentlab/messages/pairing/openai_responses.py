@@ -65,11 +65,12 @@ def _kind(item: Json, place: str) -> str:
 
 
 def _last_outputs(history: History) -> dict[str, int]:
-    return {
-        str(item["call_id"]): number
-        for number, item in enumerate(history.elements)
-        if item.get("type") in OUTPUTS and "call_id" in item
-    }
+    last: dict[str, int] = {}
+    for number, item in enumerate(history.elements):
+        kind, call_id = item.get("type"), item.get("call_id")
+        if isinstance(kind, str) and kind in OUTPUTS and isinstance(call_id, str):
+            last[call_id] = number
+    return last
 
 
 def _unanswered(call_id: str, answered_by: dict[str, int], where: str) -> str:
