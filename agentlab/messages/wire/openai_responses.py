@@ -309,7 +309,7 @@ def _as_output(item: Json, item_id: str) -> Json:
     if item.get("type") == "function_call":
         return {"id": f"fc_{item_id}", "status": "completed", **item}
     if item.get("role") == "assistant" and isinstance(item.get("content"), str):
-        part: JsonValue = {"type": "output_text", "text": item["content"], "annotations": []}
+        part: JsonValue = {"type": "output_text", "text": item["content"], "annotations": [], "logprobs": []}
         marks: Json = {"id": f"msg_{item_id}", "type": "message", "status": "completed"}
         return {**marks, "role": "assistant", "content": [part]}
     return item
