@@ -10,6 +10,9 @@ from agentlab.messages.wire.aliases import NONE
 from agentlab.messages.wire.body import read
 from agentlab.messages.wire.reading import Json, Notes, an_object
 
+FIELDS = ("system", "tool_calls")
+"""Fields of one dialect alone that hold a piece of the conversation; others (max_tokens) say nothing of the dialect."""
+
 
 class Detected(NamedTuple):
     """The dialects that read a body best (one, if it is clear), and why the others do not read it at all."""
@@ -40,6 +43,6 @@ def detect(value: JsonValue) -> Detected:
         except WireError as error:
             refused.append(f"{dialect}: {error}")
         else:
-            lost[dialect] = sum(loss.content for loss in notes.losses)
+            lost[dialect] = sum(loss.content or loss.where.rpartition(".")[2] in FIELDS for loss in notes.losses)
     best = tuple(dialect for dialect, count in lost.items() if count == min(lost.values()))
     return Detected(best, tuple(refused))

@@ -79,9 +79,7 @@ def _claude(name: str) -> Tokenizer:
 
 
 def _o200k(reason: str) -> Tokenizer:
-    return Tokenizer(
-        f"o200k_base ({reason})", count_text, "estimated", f"{reason}; its own tokenizer may count otherwise"
-    )
+    return Tokenizer(f"o200k_base ({reason})", count_text, "estimated", "the model's own tokenizer may count otherwise")
 
 
 def _count_cl100k(text: str) -> int:

@@ -47,7 +47,7 @@ def parts_table(count: RequestCount) -> Table:
 
 def notes(count: RequestCount) -> list[str]:
     """What a reader of the table must know: the counter, the parts not counted as plain text, what is missing."""
-    said = [f"Counter: {count.tokenizer}. {_sentence_case(count.tokenizer_source)}."]
+    said = [f"Counter: {count.tokenizer}; {count.tokenizer_source}."]
     for part in count.parts:
         how = part.tokens.source.removeprefix(count.tokenizer).removeprefix("; ")
         if how and part.tokens.value:

@@ -21,6 +21,7 @@ from agentlab.shapes import Quantity
 
 MODELS = [None, "gpt-5.2", "gpt-4", "gpt-6-sol", "claude-opus-4-5", "claude-opus-4-7", "claude-fable-5-2", "claude-2.1"]
 TOOL = ToolSchema(name="due", description="List what is due.", parameters={"type": "object"})
+CALL = ToolCall(id="1", name="due", arguments={})
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def test_a_body_counts_as_the_request_that_it_is(request, dialect):
 
 
 def test_the_text_of_a_listed_model_is_exact_and_what_is_not_published_is_an_estimate():
-    called = AssistantMessage(tool_calls=(ToolCall(id="1", name="due", arguments={}),))
+    called = AssistantMessage(tool_calls=(CALL,))
     request = Request(system="Be brief.", tools=(TOOL,), messages=(UserMessage(content="What is due?"), called))
     count = count_parts(request, "gpt-5.2")
     origins = {part.name: part.tokens.origin for part in count.parts}
@@ -250,11 +251,19 @@ def test_a_request_with_tools_or_results_is_in_one_dialect_only(request):
         assert detect(to_wire(request, dialect).body).best == (dialect,)
 
 
+def test_a_call_without_its_result_tells_the_dialect_too():
+    request = Request(messages=(UserMessage(content="hi"), AssistantMessage(tool_calls=(CALL,))))
+    for dialect in DIALECTS:
+        assert detect(to_wire(request, dialect).body).best == (dialect,)
+
+
 def test_plain_text_may_be_of_two_dialects():
     messages = [{"role": "user", "content": "hi"}]
     assert detect({"messages": messages}).best == ("anthropic", "openai-chat")
     assert detect(messages).best == DIALECTS
     assert detect({"input": messages}).best == ("openai-responses",)
+    assert detect({"messages": messages, "max_tokens": 9}).best == ("anthropic", "openai-chat")
+    assert detect({"messages": messages, "system": "Be brief."}).best == ("anthropic",)
     assert detect("hi").best == ()
     assert len(detect("hi").refused) == 3
 
