@@ -26,6 +26,7 @@ from agentlab.messages.wire.reading import (
     a_text,
     an_object,
     arguments_of,
+    joined_parts,
     joined_text,
     number_of,
 )
@@ -76,13 +77,13 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
 def _read_assistant(content: JsonValue, where: str, notes: Notes) -> AssistantMessage:
     if isinstance(content, str):
         return AssistantMessage(content=content)
-    texts: list[JsonValue] = []
+    texts: list[tuple[str, JsonValue]] = []
     calls = []
     for number, part in enumerate(a_list(content, where)):
         place = f"{where}[{number}]"
         block = an_object(part, place)
         if block.get("type") != "tool_use":
-            texts.append(block)
+            texts.append((place, block))
             continue
         notes.rest(place, block, ("type", "id", "name", "input"))
         given = block.get("input")
@@ -93,22 +94,22 @@ def _read_assistant(content: JsonValue, where: str, notes: Notes) -> AssistantMe
             arguments = arguments_of(given)
         call_id, name = a_text(block.get("id"), f"{place}.id"), a_text(block.get("name"), f"{place}.name")
         calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
-    return AssistantMessage(content=joined_text(texts, where, TEXT, notes, glue=""), tool_calls=tuple(calls))
+    return AssistantMessage(content=joined_parts(texts, TEXT, notes, glue=""), tool_calls=tuple(calls))
 
 
 def _read_user(content: JsonValue, where: str, notes: Notes) -> list[Message]:
     if isinstance(content, str):
         return [UserMessage(content=content)]
     read: list[Message] = []
-    others: list[JsonValue] = []
+    others: list[tuple[str, JsonValue]] = []
     for number, part in enumerate(a_list(content, where)):
         place = f"{where}[{number}]"
         block = an_object(part, place)
         if block.get("type") != "tool_result":
-            others.append(block)
+            others.append((place, block))
             continue
         if others:
-            read.append(UserMessage(content=joined_text(others, where, TEXT, notes)))
+            read.append(UserMessage(content=joined_parts(others, TEXT, notes)))
             others = []
         notes.rest(place, block, ("type", "tool_use_id", "content", "is_error"))
         flag = block.get("is_error")
@@ -118,7 +119,7 @@ def _read_user(content: JsonValue, where: str, notes: Notes) -> list[Message]:
         text = joined_text(block.get("content"), f"{place}.content", TEXT, notes)
         read.append(ToolResult(call_id=call_id, content=text, is_error=bool(flag)))
     if others or not read:
-        read.append(UserMessage(content=joined_text(others, where, TEXT, notes)))
+        read.append(UserMessage(content=joined_parts(others, TEXT, notes)))
     return read
 
 

@@ -20,7 +20,7 @@ from agentlab.messages.conversation import (
 )
 from agentlab.messages.wire import anthropic, openai_chat, openai_responses
 from agentlab.messages.wire.aliases import NONE, Aliases, aliases_for, rename
-from agentlab.messages.wire.reading import Json, Notes, a_list, an_object
+from agentlab.messages.wire.reading import Json, Notes, a_list, an_object, not_too_deep
 
 _MODULES: dict[Dialect, ModuleType] = {
     "anthropic": anthropic,
@@ -40,7 +40,7 @@ def to_wire(request: Request, dialect: Dialect) -> Wire:
     """The JSON body that `dialect` takes for `request`. Its model is the caller's to add, unless it was read."""
     body = _write(request, dialect)
     if request.raw is not None and request.raw.dialect == dialect:
-        body = _with_what_was_kept(body, request.raw, _MODULES[dialect].MESSAGES)
+        body = _with_what_was_kept(body, request, dialect)
     names, call_ids = _names_and_ids(request)
     aliases = aliases_for(names, call_ids, dialect)
     return Wire(rename(body, dialect, aliases), aliases)
@@ -54,6 +54,7 @@ def from_wire(body: JsonValue, dialect: Dialect, aliases: Aliases = NONE) -> Req
 def reply_from_wire(body: JsonValue, dialect: Dialect, aliases: Aliases = NONE) -> Reply:
     """The reply that this JSON body of `dialect` is. `aliases` are those of the request that it answers."""
     whole = an_object(body, "the reply")
+    not_too_deep(body, "the reply")
     reply: Reply = _MODULES[dialect].read_reply(rename(whole, dialect, aliases.reversed()), Notes())
     return reply
 
@@ -70,6 +71,7 @@ def reply_to_wire(
 def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> Request:
     """As `from_wire`, noting in `notes` what the generic form has no place for."""
     speak = _MODULES[dialect]
+    not_too_deep(body, "the request")
     whole = rename(an_object(body, "the request"), dialect, aliases.reversed())
     elements = whole.get(speak.MESSAGES)
     if isinstance(elements, str) and dialect == "openai-responses":
@@ -92,26 +94,35 @@ def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> R
         max_output_tokens=speak.read_limit(whole),
     )
     kept = _what_differs(whole, _write(request, dialect), speak.MESSAGES)
+    sent, written = elements[: int(has_system)], _head(request, dialect)
+    if sent != written:
+        kept[_HEAD] = [sent, written]
     return request.model_copy(update={"raw": Raw(dialect=dialect, value=kept)}) if kept else request
 
 
 def _write(request: Request, dialect: Dialect) -> Json:
     speak = _MODULES[dialect]
-    elements = _write_messages(request.messages, dialect)
-    fields = speak.write_system(request.system)
-    if dialect == "openai-chat":
-        # There the system prompt is the first message. An empty one keeps an instruction that happens to come
-        # first in the conversation from being read back as the system prompt.
-        empty = [{"role": "system", "content": ""}] if elements and _instructs(elements[0]) else []
-        elements = [*fields.pop("messages", empty), *elements]
     tools = [wire for tool in request.tools if (wire := _write_tool(tool, dialect)) is not None]
     return {
-        **fields,
+        **({} if dialect == "openai-chat" else speak.write_system(request.system)),
         **({"tools": tools} if tools else {}),
         **speak.write_choice(request.tool_choice, request.parallel_tool_calls),
-        speak.MESSAGES: elements,
+        speak.MESSAGES: [*_head(request, dialect), *_write_messages(request.messages, dialect)],
         **speak.write_limit(request.max_output_tokens),
     }
+
+
+def _head(request: Request, dialect: Dialect) -> list[JsonValue]:
+    """The system prompt where it is the first message (OpenAI Chat); elsewhere it has a field, and this is empty.
+
+    An empty one keeps an instruction that happens to come first in the conversation from being read back as the prompt.
+    """
+    if dialect != "openai-chat":
+        return []
+    if request.system:
+        return a_list(openai_chat.write_system(request.system)["messages"], "messages")
+    first = _write_messages(request.messages[:1], dialect)[:1]
+    return [{"role": "system", "content": ""}] if first and _instructs(first[0]) else []
 
 
 def _read_messages(elements: list[JsonValue], skip: int, dialect: Dialect, notes: Notes) -> tuple[Message, ...]:
@@ -193,27 +204,25 @@ def _write_tool(tool: ToolSchema | ForeignTool, dialect: Dialect) -> JsonValue:
 
 def _what_differs(sent: Json, written: Json, messages: str) -> Json:
     """The fields of a body that are written otherwise than they came: each with both spellings."""
-    kept: Json = {
+    return {
         key: [value, written.get(key)]
         for key, value in sent.items()
         if value != written.get(key, _ABSENT) and not (key == messages and isinstance(value, list))
     }
-    here, there = sent[messages], written[messages]
-    if isinstance(here, list) and isinstance(there, list) and here and there and here[0] != there[0]:
-        kept[_FIRST] = [here[0], there[0]]
-    return kept
 
 
-def _with_what_was_kept(body: Json, raw: Raw, messages: str) -> Json:
+def _with_what_was_kept(body: Json, request: Request, dialect: Dialect) -> Json:
     """`body` with each field as it came, as long as what it stands for has not changed since."""
+    messages = _MODULES[dialect].MESSAGES
+    kept = an_object(request.raw.value if request.raw is not None else {}, "raw")
     changed: Json = {}
-    for key, pair in an_object(raw.value, "raw").items():
+    for key, pair in kept.items():
         sent, written = a_list(pair, key)
-        elements = body[messages]
-        if key == _FIRST and isinstance(elements, list) and elements and elements[0] == written:
-            changed[messages] = [sent, *elements[1:]]
-        elif key != _FIRST and body.get(key) == written:
+        if key != _HEAD and body.get(key) == written:
             changed[key] = sent
+        elif key == _HEAD and _head(request, dialect) == written:
+            head, elements = a_list(written, key), a_list(body[messages], messages)
+            changed[messages] = [*a_list(sent, key), *elements[len(head) :]]
     return {**body, **changed}
 
 
@@ -234,4 +243,4 @@ def _instructs(element: JsonValue) -> bool:
 
 
 _ABSENT = object()
-_FIRST = "the first message"
+_HEAD = "the first message"

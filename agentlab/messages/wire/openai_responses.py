@@ -76,6 +76,8 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
 
 def _read_item(item: Json, place: str, notes: Notes) -> Message:
     kind = item.get("type")
+    if kind is None and "id" in item and "role" not in item and "content" not in item:
+        kind = "item_reference"  # the one item that may leave its type out
     if kind in (None, "message"):
         notes.rest(place, item, ("type", "role", "content"))
         text = joined_text(item.get("content"), f"{place}.content", TEXT, notes)

@@ -11,6 +11,9 @@ from agentlab.messages.arguments import parse_arguments
 
 Json = dict[str, JsonValue]
 
+MAX_NESTING = 200
+"""Deepest nesting of a whole body. Ours, not a provider's; pydantic, which holds the messages, ends at 255."""
+
 
 class WireError(AgentlabError):
     """This JSON is not of the dialect it is said to be; the message names the place and what was expected there."""
@@ -48,6 +51,21 @@ def an_object(value: JsonValue, where: str) -> Json:
     return value
 
 
+def not_too_deep(value: JsonValue, where: str) -> None:
+    """Raises WireError for what is nested deeper than `MAX_NESTING`: what holds a message could not hold it."""
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_NESTING):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise WireError(f"{where} is nested deeper than {MAX_NESTING} levels; no message of a provider is")
+
+
 def a_list(value: JsonValue, where: str) -> list[JsonValue]:
     """`value`, which must be a list."""
     if not isinstance(value, list):
@@ -73,9 +91,14 @@ def joined_text(parts: JsonValue, where: str, kinds: frozenset[str], notes: Note
         return ""
     if isinstance(parts, str):
         return parts
+    placed = [(f"{where}[{number}]", part) for number, part in enumerate(a_list(parts, where))]
+    return joined_parts(placed, kinds, notes, glue)
+
+
+def joined_parts(placed: Iterable[tuple[str, JsonValue]], kinds: frozenset[str], notes: Notes, glue: str = "\n") -> str:
+    """As `joined_text`, for parts that are not all of a content: each with its place."""
     texts = []
-    for number, part in enumerate(a_list(parts, where)):
-        place = f"{where}[{number}]"
+    for place, part in placed:
         block = an_object(part, place)
         if block.get("type") in kinds:
             texts.append(a_text(block.get("text"), f"{place}.text"))
