@@ -15,11 +15,11 @@ from typing import Annotated
 import typer
 
 import agentlab
-from agentlab.cli import doctor, lab, learn, run, size, tokens
+from agentlab.cli import doctor, lab, learn, messages, run, size, tokens
 from agentlab.cli.output import print_line
 from agentlab.errors import AgentlabError
 
-COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, tokens, run)
+COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, tokens, messages, run)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2

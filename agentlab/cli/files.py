@@ -1,16 +1,24 @@
 """The one reader of JSON files that people name on the command line; ``-`` is standard input."""
 
+import codecs
 import json
+import math
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 
 
-def read_json(file: str) -> JsonValue:
-    """The JSON in `file`. Raises AgentlabError, in one line, for what cannot be read or is no JSON (NaN is none)."""
+def read_json(file: str, *, strict: bool = False) -> JsonValue:
+    """The JSON in `file`. Raises AgentlabError, in one line, for what cannot be read or is no JSON (NaN is none).
+
+    `strict` also refuses what a lenient reader lets pass and a provider may not: a byte order mark, a key that is
+    written twice, a number that becomes infinity.
+    """
     name = shown(file)
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -20,12 +28,15 @@ def read_json(file: str) -> JsonValue:
         raise AgentlabError(
             f"{name} cannot be read: {reason}; name a file with JSON, or - for standard input"
         ) from None
+    if strict and data.startswith(codecs.BOM_UTF8):
+        raise AgentlabError(f"{name} begins with a byte order mark, which no JSON does; save it as UTF-8 without one")
+    hooks: dict[str, Any] = {"object_pairs_hook": _once, "parse_float": _finite} if strict else {}
     try:
         # utf-8-sig, because some editors put a mark at the start of a file.
-        value: JsonValue = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        value: JsonValue = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, **hooks)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise AgentlabError(f"{name} is no JSON: {reason}") from None
+        raise AgentlabError(f"{name} is no JSON: {reason}; mend it there, or save it as UTF-8 JSON") from None
     return value
 
 
@@ -36,3 +47,18 @@ def shown(file: str) -> str:
 
 def _refuse(constant: str) -> JsonValue:
     raise ValueError(f"{constant} is no JSON number")
+
+
+def _once(pairs: list[tuple[str, JsonValue]]) -> JsonValue:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {twice!r} is written twice in one object")
+    return value
+
+
+def _finite(text: str) -> JsonValue:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text} is larger than any that is read")
+    return number

@@ -27,8 +27,12 @@ def print_json(value: JsonValue) -> None:
     print_line(json.dumps(value, indent=2, ensure_ascii=True))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = (), err: bool = False
+) -> None:
     """Print a table as wide as the terminal; the columns named in `right` (numbers) are aligned to the right.
+
+    It goes to stdout, or to stderr for what is no result (what was lost on the way to one).
 
     Cells are plain text: square brackets in them are no markup. In a pipe the table is as wide as
     its longest row, because a program that reads it would stumble over folded lines; COLUMNS overrules.
@@ -38,8 +42,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     from rich.table import Table
     from rich.text import Text
 
-    folds = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, width=None if folds else WIDE)
+    folds = (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ
+    console = Console(stderr=err, highlight=False, width=None if folds else WIDE)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")

@@ -99,7 +99,7 @@ def _refuse_other_dialect(element: Json, where: str, dialect: Dialect) -> None:
         if isinstance(mark, str) and _MARKS.get(mark, dialect) != dialect:
             other = _MARKS[mark]
     if other is not None:
-        raise WireError(f"{where} is written in {other}, not in {dialect}; name the dialect that it is")
+        raise WireError(f"{where} is written in {other}, not in {dialect}")
 
 
 def _held_elsewhere(body: Json) -> bool:
