@@ -14,6 +14,10 @@ from agentlab.messages.wire.anthropic import UNPARSED
 from agentlab.messages.wire.reading import Json, WireError, an_object, arguments_as_text, arguments_of
 
 
+CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+"""Anthropic's blocks that have an input, whoever runs them."""
+
+
 def read_json(text: str) -> Json:
     """The object that `text` is. Raises `WireError` for what is no JSON (NaN too), no object, or has a key twice."""
     try:
@@ -39,7 +43,7 @@ def with_sendable_arguments(body: Json, dialect: Dialect) -> Json:
 
 def _anthropic_call(block: Json) -> Json:
     given = block.get("input")
-    if block.get("type") != "tool_use" or (isinstance(given, dict) and parse_arguments(given).values is not None):
+    if block.get("type") not in CALLS or (isinstance(given, dict) and parse_arguments(given).values is not None):
         return block
     arguments = arguments_of(given)
     return {**block, "input": arguments if isinstance(arguments, dict) else {UNPARSED: arguments}}

@@ -155,7 +155,7 @@ class Loopback:
         broken = violations(body, dialect)
         if broken:
             return broken[0], body
-        held = {"thread", "conversation", "previous_response_id", "container"} & body.keys()
+        held = {"thread", "conversation", "previous_response_id"} & body.keys()
         if held or (dialect == "openai-responses" and body.get("store") is not False):
             return f"the request leaves its history to the server: {held or 'store'}", body
         found = [f for f in pairing.check(body, dialect) if f.level == "must"] if self._order else []

@@ -268,6 +268,16 @@ def test_thinking_and_unknown_blocks_survive_the_stream_and_go_back_to_the_lette
     assert reply.raw.value[0]["content"] == [THINKING, NEW, {"type": "text", "text": "So."}]
 
 
+def test_the_input_of_a_call_that_the_provider_runs_itself_goes_back_as_the_object_that_it_is(monkeypatch):
+    events = call_events("anthropic", ['{"query": ', '"x"}'], "call")
+    events[1]["content_block"] |= {"type": "server_tool_use", "name": "web_search"}
+    with Loopback([Events(events)]) as server:
+        reply = server.model("anthropic:test", monkeypatch, stream=True).complete(ASK)
+    assert reply.tool_calls == ()
+    block = {"type": "server_tool_use", "id": "c1", "name": "web_search", "input": {"query": "x"}}
+    assert reply.raw.value == [{"role": "assistant", "content": [block]}]
+
+
 def test_a_delta_of_an_unknown_type_is_no_reply_because_a_piece_would_be_missing():
     body = reply_to_wire(Reply(content="So.", stop=StopReason.END), "anthropic", model="m")
     events = as_events(body, "anthropic")
