@@ -102,15 +102,34 @@ ANTHROPIC = {
             {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "b", "name": "f", "input": {}}]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": [], "is_error": False}]},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "b", "content": [], "is_error": False}],
+            },
             {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "y"}]},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}, {"type": "text", "text": "after"}]},
-            {"role": "user", "content": [{"type": "text", "text": "before"}, {"type": "tool_result", "tool_use_id": "c", "content": "1"}, {"type": "mystery", "of": "life"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool_use", "id": "c", "name": "f", "input": {}},
+                    {"type": "text", "text": "after"},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "before"},
+                    {"type": "tool_result", "tool_use_id": "c", "content": "1"},
+                    {"type": "mystery", "of": "life"},
+                ],
+            },
         ],
     },
     "blocks alone": {
         "messages": [
-            {"role": "user", "content": [{"type": "compaction", "content": "so far", "signature": "s", "tool_changes": []}]},
+            {
+                "role": "user",
+                "content": [{"type": "compaction", "content": "so far", "signature": "s", "tool_changes": []}],
+            },
             {"role": "user", "content": [{"type": "image", "source": PNG}]},
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "t"}]},
         ],
@@ -118,7 +137,7 @@ ANTHROPIC = {
         "context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]},
         "temperature": None,
     },
-}  # fmt: skip
+}
 
 CHAT = {
     "everything": {
@@ -130,11 +149,17 @@ CHAT = {
         "response_format": {"type": "json_object"},
         "stop": ["END"],
         "tools": [
-            {"type": "function", "function": {"name": "weather", "description": "Tells it", "parameters": SCHEMA, "strict": True}},
+            {
+                "type": "function",
+                "function": {"name": "weather", "description": "Tells it", "parameters": SCHEMA, "strict": True},
+            },
             {"type": "function", "function": {"name": "now"}},
             {"type": "custom", "custom": {"name": "sql", "format": {"type": "text"}}},
         ],
-        "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "now"}}]}},
+        "tool_choice": {
+            "type": "allowed_tools",
+            "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "now"}}]},
+        },
         "messages": [
             {"role": "developer", "content": [{"type": "text", "text": "Be brief."}], "name": "ops"},
             {
@@ -153,13 +178,27 @@ CHAT = {
                 "refusal": None,
                 "annotations": [],
                 "tool_calls": [
-                    {"id": "call_1", "type": "function", "index": 0, "function": {"name": "weather", "arguments": "{\"city\":\"Paris\"}"}},
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "index": 0,
+                        "function": {"name": "weather", "arguments": '{"city":"Paris"}'},
+                    },
                     {"id": "call_2", "type": "custom", "custom": {"name": "sql", "input": "select 1"}},
                 ],
             },
-            {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "sunny"}, {"type": "text", "text": "warm"}]},
+            {
+                "role": "tool",
+                "tool_call_id": "call_1",
+                "content": [{"type": "text", "text": "sunny"}, {"type": "text", "text": "warm"}],
+            },
             {"role": "tool", "tool_call_id": "call_2", "content": "1", "name": "sql"},
-            {"role": "assistant", "content": [{"type": "text", "text": "It is"}, {"type": "text", "text": " warm."}], "annotations": [{"type": "url_citation", "url_citation": {"url": "https://example.org"}}], "audio": {"id": "audio_1"}},
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "It is"}, {"type": "text", "text": " warm."}],
+                "annotations": [{"type": "url_citation", "url_citation": {"url": "https://example.org"}}],
+                "audio": {"id": "audio_1"},
+            },
             {"role": "user", "content": "And that?"},
             {"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot say."}]},
             {"role": "assistant", "content": None, "refusal": "Neither that."},
@@ -171,12 +210,19 @@ CHAT = {
         "messages": [
             {"role": "system", "content": ""},
             {"role": "user", "content": [{"type": "text", "text": "go"}]},
-            {"role": "assistant", "tool_calls": [
-                {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{ \"a\" : 1 }"}},
-                {"id": "2", "type": "function", "function": {"name": "f", "arguments": ""}},
-                {"id": "3", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1"}},
-                {"id": "4", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1.0, \"b\": 1e2, \"\\u00e9\": \"\\u00e9\"}"}},
-            ]},
+            {
+                "role": "assistant",
+                "tool_calls": [
+                    {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{ "a" : 1 }'}},
+                    {"id": "2", "type": "function", "function": {"name": "f", "arguments": ""}},
+                    {"id": "3", "type": "function", "function": {"name": "f", "arguments": '{"a": 1'}},
+                    {
+                        "id": "4",
+                        "type": "function",
+                        "function": {"name": "f", "arguments": '{"a": 1.0, "b": 1e2, "\\u00e9": "\\u00e9"}'},
+                    },
+                ],
+            },
             *[{"role": "tool", "tool_call_id": str(n), "content": ""} for n in (1, 2, 3, 4)],
             {"role": "assistant", "content": "", "tool_calls": []},
         ],
@@ -188,7 +234,7 @@ CHAT = {
         "tool_choice": {"type": "custom", "custom": {"name": "sql"}},
         "max_tokens": 7,
     },
-}  # fmt: skip
+}
 
 RESPONSES = {
     "text": {"model": "gpt-x", "input": "Hello there", "instructions": "Be brief.", "store": False},
@@ -204,10 +250,18 @@ RESPONSES = {
         "tools": [
             {"type": "function", "name": "weather", "parameters": SCHEMA, "strict": True, "description": None},
             {"type": "function", "name": "now", "parameters": None},
-            {"type": "custom", "name": "sql", "format": {"type": "grammar", "syntax": "lark", "definition": "start: A"}},
+            {
+                "type": "custom",
+                "name": "sql",
+                "format": {"type": "grammar", "syntax": "lark", "definition": "start: A"},
+            },
             {"type": "web_search", "filters": {"allowed_domains": ["example.org"]}},
             {"type": "mcp", "server_label": "docs", "server_url": "https://example.org/mcp"},
-            {"type": "namespace", "name": "trips", "tools": [{"type": "function", "name": "book", "parameters": SCHEMA}]},
+            {
+                "type": "namespace",
+                "name": "trips",
+                "tools": [{"type": "function", "name": "book", "parameters": SCHEMA}],
+            },
         ],
         "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "now"}]},
         "input": [
@@ -221,17 +275,60 @@ RESPONSES = {
                     {"type": "input_file", "file_id": "file-9"},
                 ],
             },
-            {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "thought"}], "encrypted_content": "ZW5j"},
-            {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "commentary", "content": [
-                {"type": "output_text", "text": "Paris.", "annotations": [{"type": "url_citation", "url": "https://example.org", "title": "P"}]},
-                {"type": "refusal", "refusal": "No more."},
-            ]},
-            {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": "{\"city\":\"Paris\"}", "status": "completed"},
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "thought"}],
+                "encrypted_content": "ZW5j",
+            },
+            {
+                "type": "message",
+                "id": "msg_1",
+                "role": "assistant",
+                "status": "completed",
+                "phase": "commentary",
+                "content": [
+                    {
+                        "type": "output_text",
+                        "text": "Paris.",
+                        "annotations": [{"type": "url_citation", "url": "https://example.org", "title": "P"}],
+                    },
+                    {"type": "refusal", "refusal": "No more."},
+                ],
+            },
+            {
+                "type": "function_call",
+                "id": "fc_1",
+                "call_id": "call_1",
+                "name": "weather",
+                "arguments": '{"city":"Paris"}',
+                "status": "completed",
+            },
             {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "sql", "input": "select 1"},
-            {"type": "function_call_output", "id": "fco_1", "call_id": "call_1", "output": [{"type": "input_text", "text": "sunny"}, {"type": "input_image", "image_url": "https://example.org/p.png", "detail": "auto"}]},
+            {
+                "type": "function_call_output",
+                "id": "fco_1",
+                "call_id": "call_1",
+                "output": [
+                    {"type": "input_text", "text": "sunny"},
+                    {"type": "input_image", "image_url": "https://example.org/p.png", "detail": "auto"},
+                ],
+            },
             {"type": "custom_tool_call_output", "call_id": "call_2", "output": "1"},
-            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "Paris"}},
-            {"type": "mcp_call", "id": "mcp_1", "server_label": "docs", "name": "find", "arguments": "{}", "output": "found it"},
+            {
+                "type": "web_search_call",
+                "id": "ws_1",
+                "status": "completed",
+                "action": {"type": "search", "query": "Paris"},
+            },
+            {
+                "type": "mcp_call",
+                "id": "mcp_1",
+                "server_label": "docs",
+                "name": "find",
+                "arguments": "{}",
+                "output": "found it",
+            },
             {"type": "compaction", "id": "cmp_1", "encrypted_content": "Y29tcA=="},
             {"id": "msg_0"},
             {"type": "item_reference", "id": "rs_0"},
@@ -244,17 +341,21 @@ RESPONSES = {
     "plain": {
         "input": [
             {"role": "user", "content": [{"type": "input_text", "text": "one part"}]},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}]},
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}],
+            },
             {"role": "assistant", "content": ""},
             {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{ }"},
             {"type": "function_call", "call_id": "2", "name": "f", "arguments": "[]"},
             {"type": "function_call_output", "call_id": "2", "output": []},
-            {"type": "function_call_output", "call_id": "1", "output": "{\"error\": \"x\"}"},
+            {"type": "function_call_output", "call_id": "1", "output": '{"error": "x"}'},
         ],
         "instructions": "",
         "tool_choice": {"type": "function", "name": "f"},
     },
-}  # fmt: skip
+}
 
 BODIES = [
     (dialect, name, body)

@@ -35,7 +35,7 @@ from pairing_cases import (
 from agentlab.context.controls import ClearToolResults, Compact, KeepAll, TrimTurns
 from agentlab.messages.conversation import AssistantMessage, Request, ToolCall, ToolResult, ToolSchema, UserMessage
 from agentlab.messages.pairing import RULES, check
-from agentlab.messages.wire import DIALECTS, WireError, to_wire
+from agentlab.messages.wire import DIALECTS, WireError, convert, from_wire, to_wire
 
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
 
@@ -63,6 +63,13 @@ def test_each_rule_says_how_well_it_is_known():
     for rule in RULES.values():
         assert rule.source
         assert rule.evidence == "unverified" or rule.says or rule.evidence in ("specified", "documented", "sdk")
+
+
+def test_a_finding_says_so_where_its_rule_is_not_verified():
+    assert [rule.id for rule in RULES.values() if rule.evidence == "unverified"] == ["A5"]
+    for case in CASES:
+        for finding in check(case.histories()[0], case.dialect):
+            assert ("not verified" in finding.message) == (finding.rule == "A5")
 
 
 SPLIT = [TASK, BOTH, user(result("a")), user(result("b"))]
@@ -234,6 +241,30 @@ def test_every_history_in_order_is_free_of_findings(dialect, request):
     wire = to_wire(request, dialect)
     assert check(wire.body, dialect, before=wire.body) == []
     assert check(request.messages, dialect, tools=request.tools) == []
+
+
+def told(request):
+    """Calls and results in their order, without names and ids, which a dialect may have exchanged."""
+    return [
+        (
+            message.content,
+            getattr(message, "is_error", None),
+            [call.arguments for call in getattr(message, "tool_calls", ())],
+        )
+        for message in request.messages
+    ]
+
+
+@pytest.mark.parametrize("there", DIALECTS)
+@each_dialect
+@settings(max_examples=30)
+@given(request=requests())
+def test_a_history_in_order_stays_so_in_another_dialect_and_back(dialect, there, request):
+    body = to_wire(request, dialect).body
+    away = convert(body, dialect, there).body
+    back = convert(away, there, dialect).body
+    assert check(away, there) == check(back, dialect) == []
+    assert told(from_wire(away, there)) == told(from_wire(back, dialect)) == told(request)
 
 
 controls = st.one_of(

@@ -246,8 +246,10 @@ RULES: dict[str, Rule] = {row.id: row for row in _ROWS}
 
 
 def finding(rule: str, where: str, message: str, level: Literal["must", "should"] = "must") -> Finding:
-    """What `rule` says about the place `where`, with the rule's own way out."""
-    return Finding(rule=rule, level=level, where=_text(where), message=_text(message), fix=RULES[rule].fix)
+    """What `rule` says about the place `where`, with the rule's own way out; a rule that nobody verified says so."""
+    row = RULES[rule]
+    doubt = " (what the provider does then is not verified)" if row.evidence == "unverified" else ""
+    return Finding(rule=rule, level=level, where=_text(where), message=_text(message + doubt), fix=row.fix)
 
 
 def shown(value: object) -> str:
