@@ -73,21 +73,29 @@ def invoices(
         int | None, typer.Option(min=1, metavar="N", help="Most tokens of one run, input and output.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(metavar="N", help="Most seconds of one run.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", metavar="NAME", help="Live: anthropic:NAME, openai:NAME, openai-chat:NAME. Needs a key."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Work through the invoices of an inbox: read, propose, post, ask for approval.
 
-    The model is a stand-in that follows rules and needs no key. A second run posts nothing twice. Ctrl-C keeps what
-    was done.
+    Without --model a stand-in that follows rules proposes; it needs no key. A second run posts nothing twice. Ctrl-C
+    keeps what was done.
     """
     from agentlab.cases.invoices.agent import open_desk, run_batch
     from agentlab.cases.invoices.documents import default_folder, read_documents
     from agentlab.cases.invoices.erp import read_orders
     from agentlab.cases.invoices.stand_in import stand_in
+    from agentlab.messages.live import model_from
     from agentlab.store import database_url, open_store
 
     _need_a_name([*(approve or []), *(deny or [])], approver)
     budgets = _budgets(model_calls, tokens, seconds)
+    proposer = stand_in() if model is None else model_from(model)
     folder = data if data is not None else default_folder()
     documents = read_documents(folder)
     chosen = _choose(documents, only or [])
@@ -98,18 +106,18 @@ def invoices(
         for approval, yes in _answers(desk, approve or [], deny or []):
             desk.approvals.decide(approval.call_id, approver or "", yes)
         handled: list[Handled] = []
-        with interruptible(stand_in()) as model, _progress(len(chosen)) as advance:
-            for one in run_batch(chosen, model=model, desk=desk, budgets=budgets):
+        with interruptible(proposer) as watched, _progress(len(chosen)) as advance:
+            for one in run_batch(chosen, model=watched, desk=desk, budgets=budgets):
                 handled.append(one)
                 advance()
-                if model.asked_to_stop:
+                if watched.asked_to_stop:
                     break
         report = Report(
             handled=handled,
             pending=[one for one in desk.approvals.all() if one.state == "pending" and one.run.startswith(RUNS)],
             erp_postings=len(desk.erp.postings()),
             not_started=len(chosen) - len(handled),
-            interrupted=model.asked_to_stop,
+            interrupted=watched.asked_to_stop,
         )
     if as_json:
         print_json(report_as_json(report))
