@@ -56,6 +56,7 @@ class Service(NamedTuple):
     dialect: Dialect
     sdk: str
     client: str
+    error: str
     key: str
     path: str
     always: Json
@@ -94,8 +95,8 @@ def attempt(call: Call) -> Json | Failure:
         failed = _unanswered(call, error.request, f"no answer within {call.timeout:g} s")
     except (sdk.APIConnectionError, httpx2.TransportError) as error:
         failed = _unanswered(call, error.request, f"no connection ({error.__cause__ or error})")
-    except sdk.APIError as error:  # reported in the middle of a stream
-        failed = _failure(call, error.message, error.code or error.type)
+    except getattr(sdk, call.service.error) as error:  # an error in a stream, or a setting that the SDK refuses
+        failed = _failure(call, str(error), getattr(error, "code", None) or getattr(error, "type", None))
     except StreamError as error:
         failed = _failure(call, str(error), error.kind)
     except (WireError, ValueError) as error:
@@ -141,8 +142,9 @@ def _answered(call: Call, response: "httpx2.Response", body: object) -> Failure:
     kind = error.get("code") or error.get("type")
     said = error.get("message") or (body if isinstance(body, str) else None) or "it gives no reason"
     request_id = response.headers.get("request-id") or response.headers.get("x-request-id")
+    # One of the SDKs makes the same exception of an error in a stream, whose status is 200.
     message = (
-        f"answered {response.status_code}"
+        (f"answered {response.status_code}" if response.is_error else "reports in its stream")
         + (f" {kind}" if kind else "")
         + f": {_shortened(str(said))}"
         + (f" (request {request_id})" if request_id else "")

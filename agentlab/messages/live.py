@@ -34,6 +34,7 @@ ANTHROPIC = Service(
     dialect="anthropic",
     sdk="anthropic",
     client="Anthropic",
+    error="AnthropicError",
     key="ANTHROPIC_API_KEY",
     path="/v1/messages",
     always={},
@@ -44,6 +45,7 @@ OPENAI_CHAT = Service(
     dialect="openai-chat",
     sdk="openai",
     client="OpenAI",
+    error="OpenAIError",
     key="OPENAI_API_KEY",
     path="/chat/completions",
     always={},
@@ -157,7 +159,9 @@ class Anthropic(_Live):
     """
 
     def __init__(self, name: str, **options: Unpack[Options]) -> None:
-        super().__init__(name, ANTHROPIC, {"max_output_tokens": MAX_OUTPUT_TOKENS, **options})
+        if options.get("max_output_tokens") is None:
+            options["max_output_tokens"] = MAX_OUTPUT_TOKENS
+        super().__init__(name, ANTHROPIC, options)
 
 
 class OpenAI(_Live):

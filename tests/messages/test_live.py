@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 import traceback
 
 import pytest
@@ -28,7 +30,7 @@ from agentlab.messages.conversation import (
 from agentlab.messages.live import MAX_OUTPUT_TOKENS, OpenAI, model_from
 from agentlab.messages.models import ModelError
 from agentlab.messages.retries import Retries
-from agentlab.messages.wire import DIALECTS
+from agentlab.messages.wire import DIALECTS, from_wire
 
 ROOMY = Budgets(model_calls=20, tokens=1_000_000, seconds=1_000.0)
 USAGE = Usage(input_tokens=120, output_tokens=12, cache_read_tokens=20, reasoning_tokens=2)
@@ -368,6 +370,34 @@ def test_anthropic_is_given_a_limit_where_the_request_has_none(monkeypatch):
         server.model("anthropic:test", monkeypatch, max_output_tokens=5).complete(ASK)
         server.model("anthropic:test", monkeypatch, max_output_tokens=5).complete(FULL)
     assert [body["max_tokens"] for body in server.bodies] == [MAX_OUTPUT_TOKENS, 5, 99]
+
+
+def test_a_request_from_a_file_is_sent_to_the_model_at_hand_in_its_own_way_and_with_no_state_at_the_server(monkeypatch):
+    body = {"model": "other", "stream": True, "store": True, "input": "What is x?", "max_output_tokens": 50}
+    with Loopback([END]) as server:
+        server.model("openai:test", monkeypatch).complete(from_wire(body, "openai-responses"))
+    sent = server.bodies[0]
+    assert (sent["model"], sent["store"], sent["input"], sent["max_output_tokens"]) == ("test", False, "What is x?", 50)
+    assert "stream" not in sent
+
+
+def test_no_sdk_is_loaded_before_a_model_is_called():
+    code = "import sys, agentlab.messages.live, agentlab.messages.recorded; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "agentlab.messages.attempt" in loaded
+    assert not {"anthropic", "openai", "httpx2", "jsonschema_rs"} & set(loaded)
+
+
+def test_a_setting_that_the_sdk_refuses_is_told_in_one_line(monkeypatch):
+    import openai
+
+    def refuses(**settings):
+        raise openai.OpenAIError("Two settings contradict each other.")
+
+    set_keys(monkeypatch)
+    monkeypatch.setattr(openai, "OpenAI", refuses)
+    with pytest.raises(ModelError, match=r"^openai:test Two settings contradict each other\.$"):
+        model_from("openai:test").complete(ASK)
 
 
 def test_extra_fields_are_added_and_may_replace_ours(monkeypatch):
