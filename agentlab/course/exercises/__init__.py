@@ -6,10 +6,10 @@ A new lesson's module is imported here by name and its tuple is added to ``_LESS
 from collections.abc import Iterable
 
 from agentlab.course.exercise import Exercise
-from agentlab.course.exercises import lesson_02, lesson_04
+from agentlab.course.exercises import lesson_01, lesson_02, lesson_04
 from agentlab.errors import AgentlabError
 
-_LESSONS: tuple[tuple[Exercise, ...], ...] = (lesson_02.EXERCISES, lesson_04.EXERCISES)
+_LESSONS: tuple[tuple[Exercise, ...], ...] = (lesson_01.EXERCISES, lesson_02.EXERCISES, lesson_04.EXERCISES)
 
 
 def gather(lessons: Iterable[Iterable[Exercise]]) -> dict[str, Exercise]:
