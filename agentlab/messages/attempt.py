@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from agentlab.messages.conversation import Dialect
 from agentlab.messages.keys import HIDDEN, key_from_environment, text_without_keys, without_keys
-from agentlab.messages.received import read_json, with_sendable_arguments
+from agentlab.messages.received import is_text, read_json, with_sendable_arguments
 from agentlab.messages.retries import Failure, may_pass, seconds_asked
 from agentlab.messages.streams import StreamError, assembled
 from agentlab.messages.wire import WireError
@@ -77,6 +77,14 @@ class Call(NamedTuple):
 
 def attempt(call: Call) -> Json | Failure:
     """The body of the reply, with every key of the environment taken out of it; or why there is none."""
+    seen: list[Exchange] = []
+    result = _attempt(call._replace(show=seen.append))
+    for exchange in seen[:1]:  # a stream that breaks is noted twice: with the events that came, and as unanswered
+        call.show(exchange)
+    return result
+
+
+def _attempt(call: Call) -> Json | Failure:
     import httpx2
 
     sdk: Any = import_module(call.service.sdk)  # the two SDKs are twins, but share no type
@@ -124,7 +132,10 @@ def _reply(call: Call, client: Any, sdk: Any) -> Json:
     if whole.get("status") == "failed":  # Responses: the status is 200 and the failure inside
         error = _object(whole.get("error"))
         raise StreamError(f"the response failed: {error.get('message')}", error.get("code"))
-    return with_sendable_arguments(whole, dialect)
+    whole = with_sendable_arguments(whole, dialect)
+    if not is_text(whole):
+        raise WireError("it holds half a surrogate pair, which is no text")
+    return whole
 
 
 def _noted(stream: Iterable[JsonValue], events: list[JsonValue]) -> Iterator[JsonValue]:
@@ -178,7 +189,7 @@ def _show(call: Call, request: "httpx2.Request", status: int | None, received: J
             headers=headers,
             sent=without_keys(_json_or_text(request.content.decode())),
             status=status,
-            received=without_keys(received),
+            received=without_keys(received if is_text(received) else json.dumps(received)),
         )
     )
 

@@ -18,7 +18,7 @@ from agentlab.errors import AgentlabError
 from agentlab.messages.attempt import Call, Exchange, Service, attempt
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.keys import key_from_environment
-from agentlab.messages.models import Model, ModelError
+from agentlab.messages.models import ModelError
 from agentlab.messages.retries import Retries, tried
 from agentlab.messages.wire import Wire, WireError, reply_from_wire, to_wire
 from agentlab.messages.wire.reading import Json
@@ -176,7 +176,7 @@ class OpenAI(_Live):
         super().__init__(name, OPENAI_RESPONSES if api == "responses" else OPENAI_CHAT, options)
 
 
-def model_from(text: str, **options: Unpack[Options]) -> Model:
+def model_from(text: str, **options: Unpack[Options]) -> Anthropic | OpenAI:
     """The live model that `text` names: "anthropic:NAME", "openai:NAME" (Responses) or "openai-chat:NAME".
 
     Raises AgentlabError for another text, and where the SDK or the key is missing.

@@ -13,7 +13,6 @@ from agentlab.messages.conversation import Dialect
 from agentlab.messages.wire.anthropic import UNPARSED
 from agentlab.messages.wire.reading import Json, WireError, an_object, arguments_as_text, arguments_of
 
-
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 """Anthropic's blocks that have an input, whoever runs them."""
 
@@ -41,12 +40,27 @@ def with_sendable_arguments(body: Json, dialect: Dialect) -> Json:
     return {**body, "output": _each(body.get("output"), _responses_call)}
 
 
+def is_text(value: JsonValue) -> bool:
+    """Whether all of `value` can be written as UTF-8. JSON can spell half a surrogate pair, which cannot."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _anthropic_call(block: Json) -> Json:
     given = block.get("input")
     if block.get("type") not in CALLS or (isinstance(given, dict) and parse_arguments(given).values is not None):
         return block
-    arguments = arguments_of(given)
+    arguments = _object_or_text(given)
     return {**block, "input": arguments if isinstance(arguments, dict) else {UNPARSED: arguments}}
+
+
+def _object_or_text(given: JsonValue) -> JsonValue:
+    """As `arguments_of`, with the text escaped, so that half a surrogate pair in it can be sent back, and refused."""
+    arguments = arguments_of(given)
+    return arguments if isinstance(arguments, dict) or isinstance(given, str) else json.dumps(given)
 
 
 def _choice(choice: Json) -> Json:
@@ -67,7 +81,7 @@ def _responses_call(item: Json) -> Json:
 
 def _as_text(call: Json) -> Json:
     given = call.get("arguments")
-    return call if isinstance(given, str) else {**call, "arguments": arguments_as_text(arguments_of(given))}
+    return call if isinstance(given, str) else {**call, "arguments": arguments_as_text(_object_or_text(given))}
 
 
 def _each(value: JsonValue, change: Callable[[Json], Json]) -> JsonValue:

@@ -205,9 +205,12 @@ def test_a_nan_is_refused_by_the_parser_and_told_to_the_model_which_may_mend_it(
 def test_a_stream_cut_in_its_middle_is_asked_for_again(dialect, monkeypatch):
     whole = call_events(dialect, ['{"a": 1}'], "call")
     cut = Events(whole[:1], cut=True)
+    seen = []
     with Loopback([cut, cut, Events(whole)]) as server:
-        reply = server.model(NAMES[dialect], monkeypatch, stream=True).complete(ASK)
+        reply = server.model(NAMES[dialect], monkeypatch, stream=True, on_exchange=seen.append).complete(ASK)
     assert reply.tool_calls[0].arguments == {"a": 1}
+    events = [event for event in whole if not isinstance(event, str)]
+    assert [exchange.received for exchange in seen] == [events[:1], events[:1], events]
 
 
 @each_dialect
