@@ -147,10 +147,16 @@ side_by_side(message_3)
 # - **Arguments** are a JSON object for Anthropic and a *text* of JSON for OpenAI. Text can be cut, or be no JSON.
 # - **Pairing.** `tool_use.id` goes with `tool_use_id`, `tool_calls[].id` with `tool_call_id`. In Responses it is
 #   `call_id`; the item's own `id` pairs nothing.
-# - **Results.** Anthropic takes all results of a turn in *one* user message; Chat takes a message, Responses an item
-#   for each.
-# - **Errors.** Only Anthropic has a flag (`is_error`). Elsewhere the text must say it.
+# - **Results.** Anthropic takes all results of a turn in *one* message of the user; Chat takes a message of its own,
+#   Responses an item for each.
 # - **The end** of a reply has another name in each; there is a table further down.
+#
+# Two calls at once, one of which failed, show two more differences. Only Anthropic has a flag for an error; elsewhere
+# the text must say it.
+
+# %%
+failed = ToolResult(call_id="call_2", content="no invoice INV-1043", is_error=True)
+side_by_side(Request(messages=(result, failed)), "Two results, one of them an error")
 
 # %% [markdown]
 # ## What cannot be carried over
@@ -367,8 +373,10 @@ for name, requests in (("one after the other", in_turn), ("at once", at_once)):
     sent = sum(count_request(request) for request in requests)
     print(f"{name:20} {len(requests)} requests, {sent} tokens sent")
 factor = sum(map(count_request, in_turn)) / sum(map(count_request, at_once))
-say(f"One after the other sends **{factor:.1f} times** the tokens, and the user waits for the model twice as often.")
-assert len(in_turn) == 2 * len(at_once)
+say(
+    f"One after the other sends **{factor:.1f} times** the tokens, and the user waits for {len(in_turn)} replies of "
+    f"the model instead of {len(at_once)}."
+)
 
 # %% [markdown]
 # ## What this means for your architecture
@@ -452,7 +460,7 @@ quiz(
 # ## Take home
 #
 # - A call is a request in text. Four messages, and the third repeats the first two.
-# - Results follow their calls, all of them, at once, with nothing before them. Then every dialect is content.
+# - Results follow their calls, all of them, at once, with nothing before them. Then every provider takes it.
 # - Run calls for one stop reason alone. Parse arguments strictly, and answer a bad call instead of crashing.
 # - Count your tools: *tools times tokens of one schema* is in every request.
 #

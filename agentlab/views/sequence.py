@@ -25,11 +25,9 @@ def sequence(
         "    participant M as the model",
     ]
     for number, (message, row) in enumerate(zip(exchange, table.rows, strict=True), start=1):
-        *parts, total = (
-            f"{name} {tokens}" for name, tokens in zip(table.columns[1:], row[1:], strict=True) if tokens != "0"
-        )
+        parts = [f"{name} {n}" for name, n in zip(table.columns[1:-1], row[1:-1], strict=True) if n != "0"]
         arrow, what = ("C->>M", "request") if isinstance(message, Request) else ("M-->>C", "reply")
-        lines.append(f"    {arrow}: {number} {what}: {total}<br/>({', '.join(parts)})")
+        lines.append(f"    {arrow}: {number} {what}: {row[-1]} tokens<br/>({', '.join(parts)})")
         following = exchange[number] if number < len(exchange) else None
         if isinstance(message, Reply) and message.tool_calls:
             lines.append("    Note over C: the model has run nothing<br/>your code decides")

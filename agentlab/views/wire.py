@@ -19,7 +19,11 @@ TITLES: dict[Dialect, str] = {
 # Bold and underlined, so that no colour is needed to see it; the tint lies over either theme.
 _MARK = "background:rgba(230,150,0,.22);color:inherit;font-weight:600;text-decoration:underline"
 _CELL = "text-align:left;vertical-align:top"
-_CODE = "margin:0;white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;font-size:12px;line-height:1.35"
+# JupyterLab breaks such text anywhere; here a word is broken only where it does not fit a line of its own.
+_CODE = (
+    "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
+    "background:transparent;font-size:12px;line-height:1.35"
+)
 
 
 class Token(NamedTuple):
@@ -88,7 +92,7 @@ class SideBySide(NamedTuple):
         return tuple(self.rows[0].lines) if self.rows else ()
 
 
-def side_by_side(request: Request, width: int = 46) -> SideBySide:
+def side_by_side(request: Request, caption: str = "The same request in three dialects", width: int = 46) -> SideBySide:
     """The request's system prompt, tools and messages as each dialect writes them.
 
     Results that follow each other are one part, because Anthropic takes them in one message. `width` is the number of
@@ -102,7 +106,7 @@ def side_by_side(request: Request, width: int = 46) -> SideBySide:
         )
         for number, (part, _) in enumerate(written[DIALECTS[0]])
     )
-    return SideBySide("The same request in three dialects", rows)
+    return SideBySide(caption, rows)
 
 
 def _parts(request: Request, dialect: Dialect) -> list[tuple[str, list[tuple[str, JsonValue]]]]:
@@ -179,8 +183,14 @@ def _field(name: str) -> Iterator[Token]:
 
 
 def _code(lines: Sequence[Sequence[Token]], shared: frozenset[str]) -> str:
-    text = "\n".join("".join(_marked(token, shared) for token in line) for line in lines)
-    return f'<pre style="{_CODE}">{text}</pre>'
+    return f'<pre style="{_CODE}">{"".join(_line(line, shared) for line in lines)}</pre>'
+
+
+def _line(line: Sequence[Token], shared: frozenset[str]) -> str:
+    """A line of its own; what does not fit goes on two characters deeper than it began, so that the shape stays."""
+    hang = len(line[0].text) + 2
+    text = "".join(_marked(token, shared) for token in line)
+    return f'<span style="display:block;padding-left:{hang}ch;text-indent:-{hang}ch">{text}</span>'
 
 
 def _marked(token: Token, shared: frozenset[str]) -> str:

@@ -25,6 +25,9 @@ def _repaired(history: Any) -> str:
     if not isinstance(history, list) or not all(_is_message(message) for message in history):
         why = "a history is a list of messages, each with a role and a list of blocks; user() and assistant() make one"
         wrong(called="repaired", came_back=history, expected="a list of messages", why=why)
+    if history == mishap():
+        why = "this is the history as it came; a provider answers it with an error, and nothing of it is processed"
+        wrong(called="repaired", came_back=shape(history), expected="a history without findings", why=why)
     _nothing_changed(history)
     for finding in check_order(history, "anthropic"):
         lenient = check_order(history, "anthropic", strict=False)
