@@ -152,7 +152,7 @@ side_by_side(message_3)
 # - **The end** of a reply has another name in each; there is a table further down.
 #
 # Two calls at once, one of which failed, show two more differences. Only Anthropic has a flag for an error; elsewhere
-# the text must say it.
+# the text must say it. The form `{"error": ...}` is this package's own, chosen so that it can be read back.
 
 # %%
 failed = ToolResult(call_id="call_2", content="no invoice INV-1043", is_error=True)
@@ -170,21 +170,20 @@ from agentlab.views.findings import findings_table
 
 long_name = "supplier_master_data_central_europe_lookup_by_tax_registration_number"
 long_id = "toolu_" + "0123456789abcdef" * 3
+thinks = {"type": "thinking", "thinking": "The tax number is on the invoice.", "signature": "sig"}
+uses = {"type": "tool_use", "id": long_id, "name": long_name, "input": {}}
+fails = {"type": "tool_result", "tool_use_id": long_id, "content": "no such supplier", "is_error": True}
+tool = {"name": long_name, "description": "Find a supplier.", "input_schema": {"type": "object"}}
 body = {
     "system": "You answer questions on invoices.",
     "thinking": {"type": "adaptive"},
-    "tools": [{"name": long_name, "description": "Find a supplier.", "input_schema": {"type": "object"},
-               "cache_control": {"type": "ephemeral"}}],
+    "tools": [{**tool, "cache_control": {"type": "ephemeral"}}],
     "messages": [
         {"role": "user", "content": "Who supplied INV-1042?"},
-        {"role": "assistant", "content": [
-            {"type": "thinking", "thinking": "The tax number is on the invoice.", "signature": "sig"},
-            {"type": "tool_use", "id": long_id, "name": long_name, "input": {}}]},
-        {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": long_id, "content": "no such supplier", "is_error": True}]},
+        {"role": "assistant", "content": [thinks, uses]},
+        {"role": "user", "content": [fails]},
     ],
-}  # fmt: skip
-assert check(body, "anthropic") == []
+}
 converted = convert(body, "anthropic", "openai-chat")
 print(f"valid before: {check(body, 'anthropic') == []}, valid after: {check(converted.body, 'openai-chat') == []}")
 findings_table(converted.findings, "From Anthropic Messages to OpenAI Chat Completions")
