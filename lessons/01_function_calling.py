@@ -102,7 +102,7 @@ message_1 = Request(system="You answer questions on invoices.", tools=(invoice_g
 message_2 = Reply(tool_calls=(call,), stop=StopReason.TOOL)
 message_3 = message_1.model_copy(update={"messages": (*message_1.messages, message_2.message, result)})
 message_4 = Reply(content="INV-1042 is approved for 1,200.00.", stop=StopReason.END)
-exchange = [message_1, message_2, message_3, message_4]
+four = [message_1, message_2, message_3, message_4]
 
 # %% [markdown]
 # Between 2 and 3 your code decides, runs the tool, or does not. The diagram and the table are computed from these four
@@ -113,10 +113,10 @@ exchange = [message_1, message_2, message_3, message_4]
 from agentlab.views.sequence import sequence
 from agentlab.views.tokens import messages_sentence
 
-diagram, counts = sequence(exchange, model="gpt-4o")
+diagram, counts = sequence(four, model="gpt-4o")
 display(Markdown(f"```mermaid\n{diagram}```"))
 display(counts)
-say(messages_sentence(exchange, model="gpt-4o"))
+say(messages_sentence(four, model="gpt-4o"))
 
 # %% [markdown]
 # **Message 3 repeats everything.** It is message 1, plus message 2, plus the result:

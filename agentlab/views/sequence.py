@@ -8,27 +8,27 @@ from agentlab.views.tokens import messages_table
 
 
 def sequence(
-    exchange: Sequence[Request | Reply], model: str | None = None, dialect: Dialect | None = None
+    messages: Sequence[Request | Reply], model: str | None = None, dialect: Dialect | None = None
 ) -> tuple[str, Table]:
     """A Mermaid sequence diagram of requests and replies, and the table of tokens that its numbers are from.
 
     Between a reply with calls and the next request stands what your code does: each call, and its result.
     """
-    table = messages_table(exchange, model, dialect)
+    table = messages_table(messages, model, dialect)
     lines = [
         "sequenceDiagram",
         "    accTitle: The messages of a tool call",
-        f"    accDescr: {len(exchange)} messages between your code and the model. Your code runs the tool. "
+        f"    accDescr: {len(messages)} messages between your code and the model. Your code runs the tool. "
         "Every request repeats all that came before.",
         "    participant T as the tool",
         "    participant C as your code",
         "    participant M as the model",
     ]
-    for number, (message, row) in enumerate(zip(exchange, table.rows, strict=True), start=1):
+    for number, (message, row) in enumerate(zip(messages, table.rows, strict=True), start=1):
         parts = [f"{name} {n}" for name, n in zip(table.columns[1:-1], row[1:-1], strict=True) if n != "0"]
         arrow, what = ("C->>M", "request") if isinstance(message, Request) else ("M-->>C", "reply")
         lines.append(f"    {arrow}: {number} {what}: {row[-1]} tokens<br/>({', '.join(parts)})")
-        following = exchange[number] if number < len(exchange) else None
+        following = messages[number] if number < len(messages) else None
         if isinstance(message, Reply) and message.tool_calls:
             lines.append("    Note over C: the model has run nothing<br/>your code decides")
             lines += _calls(message, following)

@@ -10,6 +10,7 @@ import pytest
 
 from agentlab.context.growth import total
 from agentlab.paths import clone_folder
+from agentlab.views.tokens import schema_share, share_sentence
 
 UNKNOWN = "Passed unknown parameter"  # papermill's log line; its exit status is 0 all the same
 
@@ -39,6 +40,18 @@ def test_lesson_04_computes_with_the_parameters_it_is_given(parameters: dict[str
     sizes = {"S": 3_000, "U": 500, "a": 150, "r": 1_200, "N": 40, **parameters}
     sizes.pop("trigger", None)
     assert f"{total(**sizes):,}" in shown
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"tools": 5}, {"tools": 200, "schema_tokens": 90, "history_tokens": 700}, {"tools": 0, "history_tokens": 0}],
+)
+def test_lesson_01_computes_with_the_parameters_it_is_given(parameters: dict[str, int], tmp_path: Path) -> None:
+    lesson = clone_folder() / "notebooks" / "01_function_calling.ipynb"
+    output = tmp_path / "out.ipynb"
+    assert UNKNOWN not in run_papermill(lesson, output, **parameters)
+    sizes = {"tools": 30, "schema_tokens": 200, "history_tokens": 4_000, **parameters}
+    assert share_sentence(schema_share(**sizes)) in output.read_text(encoding="utf-8")
 
 
 def test_a_parameter_that_a_lesson_does_not_know_is_seen(tmp_path: Path) -> None:

@@ -204,7 +204,10 @@ def _schemas(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str
 
 
 def _strict_hints(parameters: dict[str, Any]) -> list[str]:
-    """What the providers' strict modes would say of a schema that is right as it is (documented in August 2026)."""
+    """What the providers' strict modes would say of a schema that is right as it is.
+
+    From OpenAI's own error text and Anthropic's documentation of August 2026; not all that they refuse is looked for.
+    """
     optional = [
         name
         for _, part in _objects(parameters)
@@ -222,7 +225,10 @@ def _strict_hints(parameters: dict[str, Any]) -> list[str]:
             f"Hint: Anthropic's strict mode refuses {', '.join(keywords)}; say it in the description and check it "
             "in code."
         )
-    return hints or ["Hint: it would pass the strict modes of both providers as far as their docs tell."]
+    return hints or [
+        "Hint: no field is optional (OpenAI's strict mode would refuse that), and no limit such as minimum or "
+        "maxLength is used (Anthropic's would)."
+    ]
 
 
 def _use(call_id: str, arguments: Any = None) -> dict[str, Any]:
