@@ -103,6 +103,7 @@ def mermaid() -> str:
         if event is not Event.CANCEL
     ]
     waiting = ", ".join(state.value for state, event in TRANSITIONS if event is Event.CANCEL)
-    lines += [f"    note right of {State.CANCELLED.value}: reached from {waiting} when {Event.CANCEL.value}"]
     lines += [f"    {state.value} --> [*]" for state in State if state in TERMINALS]
+    # A note on a state that no line has named yet is an error to Mermaid, so it stands last.
+    lines += [f"    note right of {State.CANCELLED.value}: reached from {waiting} when {Event.CANCEL.value}"]
     return "\n".join(lines) + "\n"
