@@ -64,8 +64,8 @@ display(
 # %% [markdown]
 # ## Why: every request repeats the whole conversation
 #
-# The model's API remembers nothing. So request *k* carries the prompt, the task, and every call and result of the *k
-# - 1* steps before it. Here is the whole mechanism:
+# The model's API remembers nothing. So each request carries the prompt, the task, and every call and result of all
+# steps before it. Here is the whole mechanism:
 
 
 # %%
@@ -191,7 +191,8 @@ def show(messages):
     for message in messages:
         calls = ", ".join(f"calls {call.name} ({call.id})" for call in getattr(message, "tool_calls", ()))
         answers = f"answers {message.call_id}: " if isinstance(message, ToolResult) else ""
-        print(f"{message.role:9}  {answers}{message.content}{calls}")
+        content = message.content.replace("\n\n", " ")
+        print(f"{message.role:9}  {answers}{content}{calls}")
 
 
 def step(number, name, result):
@@ -258,32 +259,45 @@ for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 2
 # %% [markdown]
 # ## A trigger that is too low
 #
-# After a summary a request already holds *S + U + s*. A trigger near that number fires again and again, and each time
-# the summary is paid for.
+# After a summary a request already holds *S + U + s*. With a trigger near that number, compaction fires again and
+# again. Predict: does the run read more tokens then, or fewer?
 
 # %%
 from agentlab.context.lint import advise
 
 low = Compact(trigger=S + U + 1_500 + a + r, summary=1_500)
+too_low = grow(S, U, a, r, N, trigger, low)
+comparison([compacted, too_low])
+
+# %%
+display(
+    Markdown(
+        f"The low trigger makes {too_low.forecast.compactions:,} summaries in {N:,} steps, instead of "
+        f"{compacted.forecast.compactions:,}. Each is one more call that the user waits for; together they write "
+        f"{too_low.forecast.summary_output:,} tokens, where the steps themselves write {N * a:,}."
+    )
+)
 for finding in advise(low, S, U, a, r):
     print(f"{finding.rule}  {finding.where}: {finding.message}\n     {finding.fix}")
-too_low = grow(S, U, a, r, N, trigger, low)
-print(f"{too_low.forecast.compactions} summaries, {too_low.share:.0%} of the input that keeping all would read")
+
+# %% [markdown]
+# So the input alone does not tell you where to put the trigger. Short histories are cheap to read. But the model then
+# works from notes on notes, and every detail that a summary left out is gone.
 
 # %% [markdown]
 # ## Move it yourself
 #
 # Run all cells first: sliders need a running kernel. Click a slider, or reach it with Tab, and press the arrow keys;
-# or type into the number beside its name. Try this:
+# or type into the number above it. Try this:
 #
-# 1. Move *N* up. Which line bends upwards, and which one does not?
+# 1. Double *N*. By what factor does the total of keeping all grow, and by what factor that of compaction?
 # 2. Halve *r*. How far does the first request over the trigger move?
-# 3. Lower the trigger until compaction costs more than it saves.
+# 3. Lower the trigger step by step. Watch how many summaries are made. Where would you stop?
 
 # %%
 from agentlab.views.sliders import sliders
 
-print(sentence(compacted))
+display(Markdown(sentence(compacted)))
 sliders(S, U, a, r, N, trigger)
 
 # %% [markdown]
@@ -305,7 +319,7 @@ sliders(S, U, a, r, N, trigger)
 #
 # Open an option to see why it is right or not.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from agentlab.course import quiz
 
 quiz(
@@ -321,7 +335,7 @@ quiz(
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "Which change lowers the cost of a long run and forgets nothing?",
     {
@@ -344,20 +358,20 @@ quiz(
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "A colleague sets the trigger of compaction just above S + U + s. What happens?",
     {
         "a": (
-            "Requests stay small, so it is the cheapest setting",
+            "Fewer input tokens, and nothing else changes",
             False,
-            "Requests are small, but the summaries are paid for too.",
+            "Input may even fall. But each summary is a call that the user waits for, and it forgets.",
         ),
-        "b": ("A summary is made on nearly every step", True, "One or two steps fill the room above S + U + s again."),
+        "b": ("A summary is made every step or two", True, "One or two steps fill the room above S + U + s again."),
         "c": (
             "The provider refuses the request",
             False,
-            "Nothing is wrong with the request. It is the bill that is wrong.",
+            "Nothing is wrong with the request. The provider does not know your trigger.",
         ),
     },
 )

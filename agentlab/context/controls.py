@@ -115,7 +115,7 @@ class TrimTurns(Control):
 
     @property
     def label(self) -> str:
-        return f"trim, last {self.window:,} messages"
+        return f"trim to {self.window:,} messages"
 
     def shrink(self, history: History) -> History:
         # A summary is one of the messages after the task, and it stays.

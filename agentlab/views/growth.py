@@ -57,10 +57,13 @@ def grow(S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, con
 def sentence(growth: Growth) -> str:
     """The point of the figure, in words and numbers."""
     run = growth.forecast
-    said = [
-        f"The run sends {run.total:,} input tokens in {_count(growth.N, 'request')}; "
-        f"the largest has {run.largest:,} and the last {run.last:,}."
-    ]
+    sends = f"The run sends {run.total:,} input tokens in {_count(growth.N, 'request')}"
+    if growth.N == 1:
+        said = [f"{sends}."]
+    elif run.last == run.largest:
+        said = [f"{sends}; the last is the largest, with {run.last:,}."]
+    else:
+        said = [f"{sends}; the largest has {run.largest:,} and the last {run.last:,}."]
     if run.compactions:
         said.append(
             f"{_count(run.compactions, 'summarising call')} read {run.summary_input:,} tokens more "
@@ -146,14 +149,15 @@ def figure(growths: Growth | Sequence[Growth], title: str = "What each request s
     import plotly.graph_objects as go
 
     runs = [growths] if isinstance(growths, Growth) else list(growths)
-    drawn = go.Figure(layout=_layout(title))
-    for i, (name, sizes) in enumerate(lines(runs).items()):
+    named = lines(runs)
+    drawn = go.Figure(layout=_layout(title, list(named)))
+    for i, (name, sizes) in enumerate(named.items()):
         is_trigger = name == "trigger"
         drawn.add_scatter(
             x=list(range(1, len(sizes) + 1)),
             y=list(sizes),
             name=name,
-            mode="lines",
+            mode=mode(sizes),
             line={
                 "color": TRIGGER_COLOUR if is_trigger else LINE_COLOURS[i % len(LINE_COLOURS)],
                 "dash": "solid" if is_trigger else DASHES[i % len(DASHES)],
@@ -162,6 +166,11 @@ def figure(growths: Growth | Sequence[Growth], title: str = "What each request s
             hovertemplate="request %{x}: %{y:,} tokens<extra>%{fullData.name}</extra>",
         )
     return drawn
+
+
+def mode(sizes: Sequence[int]) -> str:
+    """How plotly draws one line of the figure: a single request would be a line of no length, so it is a point."""
+    return "lines" if len(sizes) > 1 else "markers"
 
 
 def lines(growths: Sequence[Growth]) -> dict[str, tuple[int, ...]]:
@@ -192,14 +201,17 @@ def _changes(growth: Growth, control: Control) -> list[str]:
     return []
 
 
-def _layout(title: str) -> dict[str, Any]:
+def _layout(title: str, names: Sequence[str]) -> dict[str, Any]:
+    # Plotly lays out a flat legend in columns as wide as its longest name, and does not move the title for it.
+    columns = max(1, 550 // (50 + 8 * max(len(name) for name in names)))
+    top = 45 + 20 * -(-len(names) // columns)
     axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "rangemode": "tozero", "linecolor": TEXT_COLOUR}
     return {
         "template": "none",
-        "title": {"text": title, "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top", "font": {"size": 16}},
+        "title": {"text": title, "x": 0, "xref": "paper", "y": 0.98, "yanchor": "top", "font": {"size": 16}},
         "width": 640,
-        "height": 400,
-        "margin": {"l": 75, "r": 15, "t": 80, "b": 55},
+        "height": 320 + top,
+        "margin": {"l": 75, "r": 15, "t": top, "b": 55},
         "font": {"color": TEXT_COLOUR, "size": 13},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

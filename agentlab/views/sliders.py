@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.context.controls import Compact
 from agentlab.context.growth import check_sizes, whole_number
-from agentlab.views.growth import Growth, figure, grow, lines, sentence, table
+from agentlab.views.growth import Growth, figure, grow, lines, mode, sentence, table
 
 if TYPE_CHECKING:
     import ipywidgets as widgets
@@ -29,7 +29,7 @@ _RANGES = {
     "a": _Range("a: written in a step", 0, 2_000, 10),
     "r": _Range("r: one tool result", 0, 10_000, 50),
     "N": _Range("N: requests", 1, 200, 1),
-    "trigger": _Range("trigger", 0, 200_000, 500),
+    "trigger": _Range("trigger: compact above it", 0, 200_000, 500),
 }
 
 
@@ -88,21 +88,22 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
     runs = _runs(values, summary)
     chart = go.FigureWidget(figure(runs))
     said = widgets.HTML(_sentences(runs))
-    listed = widgets.HTML(table(runs[-1]).html)
+    listed = widgets.HTML(_table(runs))
 
     def recompute(_change: Any) -> None:
         runs = _runs({name: number.value for name, number in numbers.items()}, summary)
         with chart.batch_update():
             for trace, (name, sizes) in zip(chart.data, lines(runs).items(), strict=True):
-                trace.x, trace.y, trace.name = list(range(1, len(sizes) + 1)), list(sizes), name
+                trace.x, trace.y = list(range(1, len(sizes) + 1)), list(sizes)
+                trace.name, trace.mode = name, mode(sizes)
         said.value = _sentences(runs)
-        listed.value = table(runs[-1]).html
+        listed.value = _table(runs)
 
     for number in numbers.values():
         number.observe(recompute, names="value")
 
     pairs = [widgets.VBox([numbers[name], moving[name]]) for name in values]
-    left = widgets.VBox(pairs, layout={"flex": "0 0 350px"})
+    left = widgets.VBox([widgets.HTML("<b>Sizes in tokens</b>"), *pairs], layout={"flex": "0 0 350px"})
     top = widgets.HBox([left, chart], layout={"flex_flow": "row wrap"})
     return Panel(moving, numbers, chart, said, listed, widgets.VBox([top, said, listed]))
 
@@ -112,6 +113,11 @@ def _runs(values: dict[str, int], summary: int) -> list[Growth]:
     S, U, a, r, N, trigger = (values[name] for name in _RANGES)
     control = Compact(trigger=trigger, summary=summary)
     return [grow(S, U, a, r, N, trigger), grow(S, U, a, r, N, trigger, control)]
+
+
+def _table(runs: list[Growth]) -> str:
+    # The class gives it the look of a table in a cell's output, in every theme.
+    return f'<div class="jp-RenderedHTMLCommon" style="display:inline-block">{table(runs[-1]).html}</div>'
 
 
 def _sentences(runs: list[Growth]) -> str:

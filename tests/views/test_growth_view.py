@@ -17,7 +17,7 @@ CONTROLS = (ClearToolResults(keep=3, placeholder=20), Compact(trigger=20_000, su
 
 def test_the_sentence_of_keeping_all_gives_the_cost_of_doubling() -> None:
     assert view.sentence(view.grow(**COURSE, N=40)) == (
-        "The run sends 1,193,000 input tokens in 40 requests; the largest has 56,150 and the last 56,150. "
+        "The run sends 1,193,000 input tokens in 40 requests; the last is the largest, with 56,150. "
         "Going from 20 to 40 requests multiplies the total by 3.65."
     )
 
@@ -31,7 +31,7 @@ def test_the_sentence_of_compaction_counts_the_summarising_calls_in() -> None:
 
 def test_one_request_is_told_in_the_singular_and_compared_with_nothing() -> None:
     said = view.sentence(view.grow(**COURSE, N=1))
-    assert said == "The run sends 3,500 input tokens in 1 request; the largest has 3,500 and the last 3,500."
+    assert said == "The run sends 3,500 input tokens in 1 request."
 
 
 def test_a_run_of_empty_messages_has_a_sentence_too() -> None:
@@ -87,7 +87,7 @@ def test_the_comparison_has_a_row_for_each_control() -> None:
         "keep all",
         "clear, keep 3",
         "compact over 20,000",
-        "trim, last 20 messages",
+        "trim to 20 messages",
     ]
     assert table.rows[1] == ("clear, keep 3", "13,670", "407,120", "34%", "0")
 
@@ -119,6 +119,18 @@ def test_the_figure_names_its_axes_with_units_and_fits_beside_sliders() -> None:
     assert layout.title.text
     assert layout.legend.orientation == "h"
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_a_run_of_one_request_is_a_point_that_can_be_seen() -> None:
+    assert [trace.mode for trace in view.figure(view.grow(**COURSE, N=1)).data] == ["markers"]
+    assert [trace.mode for trace in view.figure(view.grow(**COURSE, N=2)).data] == ["lines"]
+
+
+def test_the_legend_gets_as_many_rows_as_it_needs_below_the_title() -> None:
+    few = view.figure(view.grow(**COURSE, N=40, trigger=20_000)).layout
+    many = view.figure([view.grow(**COURSE, N=40, trigger=20_000, control=control) for control in CONTROLS]).layout
+    assert many.margin.t >= few.margin.t + 19
+    assert many.height - many.margin.t == few.height - few.margin.t
 
 
 def test_no_two_lines_of_a_comparison_look_alike_even_without_colour() -> None:
