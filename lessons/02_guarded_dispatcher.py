@@ -106,7 +106,7 @@ display(
     Markdown(
         f"**{len(naive_desk.erp)} postings** are in the ERP (your guess: {my_guess}). Among them are "
         f"{naive_desk.erp[2][1]!r} as text, {naive_desk.erp[3][1]!r}, which counts as one cent, and a negative amount. "
-        f"{sum(answer.by == 'crash' for answer in naive_answers)} proposals ended the program."
+        f"{sum(answer.by == 'crash' for answer in naive_answers)} proposals would have ended the program."
     )
 )
 
@@ -526,7 +526,7 @@ console(post_invoice(), invoice(900_000, "k-1"))
 #
 # Open an option to see why it is right or not.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from agentlab.course import quiz
 
 quiz(
@@ -551,7 +551,7 @@ quiz(
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "The tool timed out, and the model proposes the same call with the same key. What should happen?",
     {
@@ -573,7 +573,7 @@ quiz(
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "Why is the role asked for before the approval?",
     {
