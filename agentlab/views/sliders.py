@@ -52,11 +52,10 @@ def sliders(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int =
 def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1_500) -> Panel:
     """The widgets behind `sliders`, by name. Raises AgentlabError for values that are no sizes.
 
-    Each slider is linked to a labelled number box. A value beyond a slider's usual range widens it.
+    Each slider follows a labelled number box and the other way round. A value beyond a slider's usual range widens it.
     """
     import ipywidgets as widgets
     import plotly.graph_objects as go
-    import traitlets
 
     check_sizes(S, U, a, r, N)
     values = {"S": S, "U": U, "a": a, "r": r, "N": N, "trigger": whole_number("trigger", trigger)}
@@ -66,7 +65,6 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
         limits = _RANGES[name]
         high = max(limits.high, value)
         moving[name] = widgets.IntSlider(
-            value=value,
             min=limits.low,
             max=high,
             step=limits.step,
@@ -83,7 +81,7 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
             style={"description_width": "200px"},
             layout={"width": "320px"},
         )
-        traitlets.link((moving[name], "value"), (numbers[name], "value"))
+        _pair(moving[name], numbers[name])
 
     runs = _runs(values, summary)
     chart = go.FigureWidget(figure(runs))
@@ -106,6 +104,35 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
     left = widgets.VBox([widgets.HTML("<b>Sizes in tokens</b>"), *pairs], layout={"flex": "0 0 350px"})
     top = widgets.HBox([left, chart], layout={"flex_flow": "row wrap"})
     return Panel(moving, numbers, chart, said, listed, widgets.VBox([top, said, listed]))
+
+
+def _pair(slider: "widgets.IntSlider", number: "widgets.BoundedIntText") -> None:
+    """Let slider and number box follow each other. The number counts: it may lie between two steps of the slider.
+
+    A plain link would not do: the browser moves a slider to its next step, and the link would carry
+    that back over what was typed.
+    """
+    following_number = False
+
+    def follow_slider(change: Any) -> None:
+        if not following_number:
+            number.value = change["new"]
+
+    def follow_number(_change: Any) -> None:
+        nonlocal following_number
+        following_number = True
+        slider.value = _nearest(number.value, slider)
+        following_number = False
+
+    slider.value = _nearest(number.value, slider)
+    slider.observe(follow_slider, names="value")
+    number.observe(follow_number, names="value")
+
+
+def _nearest(value: int, slider: "widgets.IntSlider") -> int:
+    """The step of the slider that is nearest to `value`."""
+    steps = round((value - slider.min) / slider.step)
+    return int(min(slider.min + steps * slider.step, slider.max))
 
 
 def _runs(values: dict[str, int], summary: int) -> list[Growth]:
