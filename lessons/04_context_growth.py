@@ -52,13 +52,16 @@ from IPython.display import Markdown, display
 
 from agentlab.context.growth import total
 
+
+def say(text):
+    display(Markdown(text))
+
+
 half = max(1, N // 2)
 factor = total(S, U, a, r, N) / total(S, U, a, r, half)
-display(
-    Markdown(
-        f"From {half:,} to {N:,} requests the total goes from {total(S, U, a, r, half):,} to {total(S, U, a, r, N):,} "
-        f"input tokens: **{factor:.2f} times as many**. Your guess was {my_guess:.2f}."
-    )
+say(
+    f"From {half:,} to {N:,} requests the total goes from {total(S, U, a, r, half):,} to {total(S, U, a, r, N):,} "
+    f"input tokens: **{factor:.2f} times as many**. Your guess was {my_guess:.2f}."
 )
 
 # %% [markdown]
@@ -107,7 +110,7 @@ table(run)
 # ## See it
 
 # %%
-display(Markdown(sentence(run)))
+say(sentence(run))
 figure(run)
 
 # %% [markdown]
@@ -119,12 +122,10 @@ figure(run)
 # %%
 history = total(0, 0, a, r, N)
 crossover = 2 * (S + U) / (a + r)
-display(
-    Markdown(
-        f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
-        f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
-        f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
-    )
+say(
+    f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
+    f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
+    f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
 )
 
 # %% [markdown]
@@ -133,11 +134,9 @@ display(
 # %%
 halved = grow(S, U, a, r // 2, N)
 saved = 1 - halved.forecast.total / run.forecast.total
-display(
-    Markdown(
-        f"With r = {r // 2:,} instead of {r:,} the run sends {halved.forecast.total:,} input tokens. "
-        f"That is **{saved:.0%} less**, and nothing has been forgotten."
-    )
+say(
+    f"With r = {r // 2:,} instead of {r:,} the run sends {halved.forecast.total:,} input tokens. "
+    f"That is **{saved:.0%} less**, and nothing has been forgotten."
 )
 
 # %% [markdown]
@@ -162,11 +161,9 @@ comparison(runs)
 # %%
 cheapest = min(runs, key=lambda one: one.forecast.all_input)
 smallest = min(runs, key=lambda one: one.forecast.largest)
-display(
-    Markdown(
-        f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
-        f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
-    )
+say(
+    f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
+    f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
 )
 figure(runs[1:], title="What each request sends, by control")
 
@@ -176,7 +173,7 @@ figure(runs[1:], title="What each request sends, by control")
 # %%
 compacted = runs[-1]
 print("\n".join(formula(compacted)[2:]))
-display(Markdown(sentence(compacted)))
+say(sentence(compacted))
 
 # %% [markdown]
 # ## What a control does to real messages
@@ -270,12 +267,10 @@ too_low = grow(S, U, a, r, N, trigger, low)
 comparison([compacted, too_low])
 
 # %%
-display(
-    Markdown(
-        f"The low trigger makes {too_low.forecast.compactions:,} summaries in {N:,} steps, instead of "
-        f"{compacted.forecast.compactions:,}. Each is one more call that the user waits for; together they write "
-        f"{too_low.forecast.summary_output:,} tokens, where the steps themselves write {N * a:,}."
-    )
+say(
+    f"The low trigger makes {too_low.forecast.compactions:,} summaries in {N:,} steps, instead of "
+    f"{compacted.forecast.compactions:,}. Each is one more call that the user waits for; together they write "
+    f"{too_low.forecast.summary_output:,} tokens, where the steps themselves write {N * a:,}."
 )
 for finding in advise(low, S, U, a, r):
     print(f"{finding.rule}  {finding.where}: {finding.message}\n     {finding.fix}")
@@ -297,7 +292,7 @@ for finding in advise(low, S, U, a, r):
 # %%
 from agentlab.views.sliders import sliders
 
-display(Markdown(sentence(compacted)))
+say(sentence(compacted))
 sliders(S, U, a, r, N, trigger)
 
 # %% [markdown]
@@ -353,7 +348,7 @@ quiz(
         "d": (
             "A shorter answer of the model",
             False,
-            "It forgets nothing, but `a` is the smallest part of the bill here.",
+            "It forgets nothing, but `a` is mostly the smaller part of a step.",
         ),
     },
 )
