@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -72,15 +73,10 @@ def need_browser(found: str | None, required: bool) -> None:
         pytest.skip(NO_BROWSER)
 
 
-@contextmanager
-def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
-    """Serve `folder` with ``agentlab lab``'s own arguments; gives the address of its first page, token included.
-
-    `home` takes all that Jupyter writes. The server and its kernels end with the context.
-    """
-    _write_settings(home / "settings", theme)
-    places = ["CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"]
-    environment = {
+def private_environment(home: Path) -> dict[str, str]:
+    """This process's environment, with everything that Jupyter reads and writes below `home`."""
+    places = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
+    return {
         **os.environ,
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
@@ -88,7 +84,37 @@ def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> It
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         **{f"JUPYTER_{place}": str(home / place.lower()) for place in places},
     }
-    command = [sys.executable, "-m", "jupyterlab", *lab_arguments(folder, _free_port(), browser=False)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_it_answers(address: str) -> None:
+    """Return once `address` answers. Jupyter prints it a moment before it listens, and says nothing when it does."""
+    start = urlsplit(address)
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            with socket.create_connection((start.hostname, start.port), timeout=SECONDS):
+                return
+        except ConnectionRefusedError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+@contextmanager
+def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
+    """Serve `folder` with ``agentlab lab``'s own arguments; gives the address of its first page, token included.
+
+    `home` takes all that Jupyter writes. The server and its kernels end with the context.
+    """
+    _write_settings(home / "settings", theme)
+    environment = private_environment(home)
+    command = [sys.executable, "-m", "jupyterlab", *lab_arguments(folder, free_port(), browser=False)]
     command.append("--expose-app-in-browser")
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -104,6 +130,7 @@ def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> It
                     break
             if address is None:
                 raise RuntimeError("JupyterLab did not start:\n" + "".join(said))
+            wait_until_it_answers(address)
             # Whatever it says later must be read, or it would stop once the pipe is full.
             reader = threading.Thread(target=said.extend, args=(server.stderr,), daemon=True)
             reader.start()
@@ -178,9 +205,3 @@ def _write_settings(folder: Path, theme: str) -> None:
         file = folder / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values), encoding="utf-8")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
