@@ -128,17 +128,25 @@ transitions_table(result)
 # %% [markdown]
 # ## All states of a run
 #
-# The run above took the short way. Here is every way there is, drawn from the table that the loop itself obeys. Four
-# states end a run, and each leaves one audit event:
+# The run took the short way. Here is every way there is, drawn from the table that the loop itself obeys; the numbers
+# are the steps above. A run ends in one of four states, and each end leaves one audit event. The fourth end,
+# *cancelled*, can be reached from every state that waits for something.
 
 # %%
 from IPython.display import Markdown, display
 
-from agentlab.loop.machine import TERMINALS, TRANSITIONS, State, mermaid
+from agentlab.loop.machine import TERMINALS, TRANSITIONS, State
+from agentlab.views.runs import map_of_states
 
-display(Markdown(f"```mermaid\n{mermaid()}```"))
+display(Markdown(f"```mermaid\n{map_of_states(result)}```"))
 print(f"{len(State)} states, {len(TRANSITIONS)} transitions; the ends: {', '.join(sorted(TERMINALS))}")
-print("the audit event of this run:", result.audit.model_dump_json(exclude={"totals": {"seconds", "seconds_waiting"}}))
+
+# %% [markdown]
+# The audit event of this run. Nothing reported how many tokens the scripted model used, so they were counted here,
+# and the event says that they are an estimate:
+
+# %%
+print(result.audit.model_dump_json(indent=1))
 
 # %% [markdown]
 # Now take a right away. The same model, the same task, another caller. Predict what changes, then run.

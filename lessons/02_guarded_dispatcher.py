@@ -492,10 +492,11 @@ print(f"the ERP holds {len(erp)} postings")
 # %% [markdown]
 # ## Move it yourself
 #
-# Run all cells first: the controls need a running kernel. Reach them with Tab, change them with the arrow keys. The
-# number beside the slider can be typed into. Try this:
+# Run all cells first: the controls need a running kernel. Reach them with Tab; Space presses a button, the arrow keys
+# move the slider, and the number beside it can be typed into. Try this:
 #
-# 1. Set the amount to 510,000 and *approved* to "this call". Now change the amount. Which guard answers, and why?
+# 1. At 900,000 cents set *approved* to "this call", then to "another amount", an approval for one cent less. Who
+#    answers?
 # 2. Send the amount as text, as a *viewer*. Which of the two guards answers first?
 # 3. Set *posted before* to "the same call" at 900,000 cents with nothing approved now. Why does it not ask again?
 

@@ -1,5 +1,6 @@
-"""One run of an agent as a table: the way it took through the states."""
+"""One run of an agent, seen: the way it took through the states, as a table and on the map of all states."""
 
+from agentlab.loop.machine import TRANSITIONS, Event
 from agentlab.loop.progress import RunResult
 from agentlab.views.records import shortened
 from agentlab.views.tables import Table
@@ -13,3 +14,31 @@ def transitions_table(result: RunResult) -> Table:
         for number, one in enumerate(result.transitions, start=1)
     )
     return Table(f"The way of {result.run_id}", columns, rows, words=columns[1:])
+
+
+def map_of_states(result: RunResult) -> str:
+    """Every state and arrow of the loop's table as a Mermaid diagram, this run's steps numbered on its arrows.
+
+    What each arrow means stands in `agentlab.loop.machine.mermaid`; with all those words on it the map is too small to
+    read beside a text. The arrows to cancelled are left out unless the run took one: every waiting state has it.
+    """
+    walked: dict[tuple[str, str], list[str]] = {}
+    for number, one in enumerate(result.transitions, start=1):
+        walked.setdefault((one.state.value, one.target.value), []).append(str(number))
+    arrows = {
+        (state.value, target.value) for (state, event), target in TRANSITIONS.items() if event is not Event.CANCEL
+    }
+    lines = [
+        "stateDiagram-v2",
+        "    accTitle: The states of a run",
+        f"    accDescr: All states of the loop; {result.run_id} took {len(result.transitions)} steps "
+        f"and ended as {result.state.value}.",
+        "    direction LR",
+        f"    [*] --> {result.transitions[0].state.value}",
+    ]
+    for arrow in [*walked, *sorted(arrows - set(walked))]:
+        steps = f": {', '.join(walked[arrow])}" if arrow in walked else ""
+        lines.append(f"    {arrow[0]} --> {arrow[1]}{steps}")
+    passed = dict.fromkeys(name for arrow in walked for name in arrow)
+    lines += ["    classDef passed stroke-width:3px,font-weight:bold", f"    class {', '.join(passed)} passed"]
+    return "\n".join(lines) + "\n"
