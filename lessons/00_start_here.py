@@ -109,7 +109,7 @@ result = run_task(
     budgets=Budgets(model_calls=5, tokens=10_000, seconds=60),
     model=model,
     dispatcher=dispatcher,
-    caller=Caller(user="rosa", roles=("ap_clerk",), tenant="acme", run="run-1"),
+    caller=Caller(user="clerk", roles=("ap_clerk",), tenant="acme", run="run-1"),
     clock=clock,
 )
 for message in result.messages:
@@ -163,7 +163,7 @@ again = run_task(
         ]
     ),
     dispatcher=dispatcher,
-    caller=Caller(user="tom", roles=("viewer",), tenant="acme", run="run-2"),
+    caller=Caller(user="visitor", roles=("viewer",), tenant="acme", run="run-2"),
     clock=clock,
 )
 transitions_table(again)

@@ -310,8 +310,8 @@ def posting_into(erp):
 
 
 def propose(dispatcher, arguments, roles=("ap_clerk",), tool="erp_post_invoice"):
-    """One call of the model, made on behalf of rosa."""
-    caller = Caller(user="rosa", roles=tuple(roles), tenant="acme", run="run-1")
+    """One call of the model, made on behalf of the clerk."""
+    caller = Caller(user="clerk", roles=tuple(roles), tenant="acme", run="run-1")
     return dispatcher.dispatch(ToolCall(id="call_1", name=tool, arguments=arguments), caller)
 
 
@@ -334,7 +334,7 @@ dispatcher = make_dispatcher([posting_into(erp)], open_store("sqlite://"))
 package_answers = play(
     CASES,
     lambda case: answer_of(propose(dispatcher, case.arguments, case.roles, case.tool)),
-    approve=lambda identity: dispatcher.approvals.decide(identity, "henrik", approve=True),
+    approve=lambda identity: dispatcher.approvals.decide(identity, "lead", approve=True),
 )
 display(comparison(CASES, {"no guard": naive_answers, "small": small_answers, "package": package_answers}))
 assert erp == small_desk.erp
@@ -395,7 +395,7 @@ from agentlab.views.records import approvals_table
 
 asked = propose(dispatcher, invoice(700_000, "k-9"))
 try:
-    dispatcher.approvals.decide(asked.receipt.call_id, "rosa", approve=True)
+    dispatcher.approvals.decide(asked.receipt.call_id, "clerk", approve=True)
 except AgentlabError as error:
     print(error)
 approvals_table(dispatcher.approvals.all())
@@ -475,7 +475,7 @@ result = run_task(
     budgets=Budgets(model_calls=10, tokens=20_000, seconds=60),
     model=gullible,
     dispatcher=dispatcher,
-    caller=Caller(user="rosa", roles=("ap_clerk",), tenant="acme", run="run-1"),
+    caller=Caller(user="clerk", roles=("ap_clerk",), tenant="acme", run="run-1"),
     clock=clock,
 )
 display(receipts_table(dispatcher.ledger.receipts()))

@@ -66,7 +66,7 @@ def outcome(
     if contract.approval is None:
         raise AgentlabError(f"{contract.name} has no approval rule; give a contract with one to show approvals")
     amount = contract.approval.argument
-    caller = Caller(user="rosa", roles=tuple(roles), tenant="acme", run="run-1")
+    caller = Caller(user="clerk", roles=tuple(roles), tenant="acme", run="run-1")
     given = arguments.get(amount)
     other = {**arguments, amount: given - 1 if type(given) is int and given > 1 else 1}
     now = MORNING
@@ -87,7 +87,7 @@ def outcome(
             identity = call_id(proposal, contract, caller)
             if approvals.state(identity) == "absent":
                 approvals.request(identity, proposal, caller)
-                approvals.decide(identity, "henrik", approve=yes)
+                approvals.decide(identity, "lead", approve=yes)
 
         if approved != "nothing":
             person_says(other if approved == "another amount" else arguments, yes=approved != "refused")

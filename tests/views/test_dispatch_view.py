@@ -141,12 +141,12 @@ def package_answers():
     dispatcher = Dispatcher([tool], four_guards(approvals), Ledger(engine, lambda: view.MORNING), approvals)
 
     def propose(case: Case) -> Answer:
-        caller = Caller(user="rosa", roles=case.roles, tenant="acme", run="run-1")
+        caller = Caller(user="clerk", roles=case.roles, tenant="acme", run="run-1")
         return proposals.answer_of(
             dispatcher.dispatch(ToolCall(id="c", name=case.tool, arguments=case.arguments), caller)
         )
 
-    answers = proposals.play(CASES, propose, lambda identity: approvals.decide(identity, "henrik", approve=True))
+    answers = proposals.play(CASES, propose, lambda identity: approvals.decide(identity, "lead", approve=True))
     return answers, dispatcher
 
 
@@ -196,7 +196,7 @@ def test_the_records_show_what_the_ledger_holds() -> None:
     receipts = records.receipts_table(dispatcher.ledger.receipts())
     assert [row[3] for row in receipts.rows] == [receipt.outcome.value for receipt in dispatcher.ledger.receipts()]
     approvals = records.approvals_table(dispatcher.approvals.all())
-    assert [(row[3], row[4]) for row in approvals.rows] == [("used", "henrik"), ("pending", "nobody yet")]
+    assert [(row[3], row[4]) for row in approvals.rows] == [("used", "lead"), ("pending", "nobody yet")]
     assert {row[5] for row in approvals.rows} == {"2026-01-06 09:00 UTC"}
     fields = dict(records.contract_table(post_invoice()).rows)
     assert set(fields) == {*post_invoice().model_dump(), "digest"}

@@ -30,7 +30,7 @@ def result():
         budgets=Budgets(model_calls=5, tokens=10_000, seconds=60),
         model=model,
         dispatcher=Dispatcher([], four_guards(approvals), Ledger(engine, lambda: 0.0), approvals),
-        caller=Caller(user="rosa", roles=(), tenant="acme", run="run-1"),
+        caller=Caller(user="clerk", roles=(), tenant="acme", run="run-1"),
         clock=lambda: 0.0,
     )
 

@@ -270,7 +270,7 @@ def _package_answers(case: Case) -> Answer:
         approvals = Approvals(engine)
         tool = Tool(post_invoice(), lambda arguments, caller: {"status": "posted"})
         dispatcher = Dispatcher([tool], four_guards(approvals), Ledger(engine), approvals)
-        caller = Caller(user="rosa", roles=case.roles, tenant="acme", run="run-1")
+        caller = Caller(user="clerk", roles=case.roles, tenant="acme", run="run-1")
         return answer_of(dispatcher.dispatch(ToolCall(id="call_1", name=case.tool, arguments=case.arguments), caller))
     finally:
         engine.dispose()
