@@ -191,9 +191,7 @@ def test_any_terminal_can_show_a_table(encoding: str, more: dict[str, str]) -> N
     assert "\x1b" not in shown
 
 
-def test_a_table_in_a_pipe_keeps_each_row_on_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_in_a_pipe_keeps_each_row_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["name", "count"], [["x" * 60, "7"]], right=["count"])
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.split() == ["x" * 60, "7"]
