@@ -13,13 +13,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
 from agentlab.cli.lab import lab_arguments
 
@@ -43,7 +44,8 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 
-_RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
+# The command's promise is not waited for: on the second page of a session it never settles, though all cells run.
+_RUN_ALL = "() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 _CLEAR_ALL = "() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
 _KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
@@ -189,9 +191,9 @@ def run_all_cells(page: Page) -> None:
     for _ in range(10):
         page.evaluate(_RUN_ALL)
         # JupyterLab ignores the first call now and then, so it is made until a cell shows that it runs.
-        if page.evaluate(_SOME_STARTED):
+        with suppress(BrowserTimeoutError):
+            page.wait_for_function(_SOME_STARTED, timeout=2_000)
             break
-        page.wait_for_timeout(500)
     page.wait_for_function(_ALL_DONE)
 
 
