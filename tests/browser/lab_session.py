@@ -181,7 +181,9 @@ def watch(page: Page) -> Watched:
 def open_notebook(page: Page, address: str, notebook: str) -> None:
     """Open `notebook` (a path below the served folder) and wait until its kernel is idle."""
     start = urlsplit(address)
-    page.goto(f"{start.scheme}://{start.netloc}/lab/tree/{notebook}?{start.query}")
+    # A workspace of its own: two pages that share one restore each other's notebooks, and then ask for a kernel.
+    workspace = re.sub(r"\W", "-", notebook)
+    page.goto(f"{start.scheme}://{start.netloc}/lab/workspaces/{workspace}/tree/{notebook}?{start.query}")
     page.wait_for_function(_KERNEL_IS_IDLE)
 
 
