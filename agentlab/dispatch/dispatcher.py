@@ -1,5 +1,6 @@
 """The dispatcher: the one path that every tool call takes. It decides, runs, and leaves a receipt."""
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -118,6 +119,9 @@ class Dispatcher:
             if not isinstance(verdict, Allow):
                 name = guard.__name__
                 break
+        if isinstance(verdict, NeedsApproval) and tool is not None and self._starts_nothing_new(tool, proposal, caller):
+            # The key has been used. Whatever the ledger says of this call, nobody need be asked about it.
+            verdict, name = Allow(), None
         ends_run = (
             isinstance(verdict, Deny) and not verdict.invalid and contract is not None and contract.denial_ends_run
         )
@@ -158,6 +162,10 @@ class Dispatcher:
             return self._execute(tool, decision, arguments, key)
         return self._without_effect(decision, key, reservation)
 
+    def _starts_nothing_new(self, tool: Tool, proposal: Proposal, caller: Caller) -> bool:
+        key = None if proposal.arguments is None else _key(tool.contract, proposal.arguments)
+        return key is not None and self.ledger.is_used(proposal, caller, key)
+
     def _approval_to_use(self, tool: Tool, decision: Decision) -> "Callable[..., bool] | None":
         identity = decision.call_id
         if identity is None or isinstance(
@@ -172,7 +180,7 @@ class Dispatcher:
         if reservation.state == "conflict":
             reason = (
                 f"the key {key!r} was used for another payload ({reservation.first_payload[:12]}, now "
-                f"{reservation.payload[:12]}); a new payload needs a new key"
+                f"{reservation.payload[:12]}); do not try another key, a person must look"
             )
             return self._settle(decision, Outcome.CONFLICT, reason)
         if reservation.state == "unapproved":
@@ -184,7 +192,8 @@ class Dispatcher:
 
     def _execute(self, tool: Tool, decision: Decision, arguments: dict[str, JsonValue], key: str | None) -> Dispatched:
         try:
-            value = tool.function(arguments, decision.caller)
+            # A copy: what the tool does to its arguments must not change what the receipt says was proposed.
+            value = tool.function(copy.deepcopy(arguments), decision.caller)
             content = value if isinstance(value, str) else canonical_json(value)
         except ToolError as error:
             if key is not None:

@@ -98,6 +98,14 @@ class Ledger:
             )
         return Reservation(state="new")
 
+    def is_used(self, proposal: Proposal, caller: Caller, key: str) -> bool:
+        """Whether `key` is reserved already, by whatever call; such a call starts nothing new."""
+        from sqlalchemy import select
+
+        with self._engine.begin() as connection:
+            query = select(self._effects.c.key).where(*self._this(caller, proposal, key))
+            return connection.execute(query).first() is not None
+
     def finish(self, proposal: Proposal, caller: Caller, key: str, result: str) -> None:
         """Keep the result of the effect: from now on it is what a repeated key gets."""
         from sqlalchemy import update

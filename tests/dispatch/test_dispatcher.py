@@ -59,8 +59,40 @@ def test_an_approved_call_posts_once_and_another_amount_is_not_covered():
     dispatcher.approvals.decide(pending.receipt.call_id, "lead", True)
     assert outcome(dispatcher, post_call(amount_cents=900_000)) is Outcome.EXECUTED
     assert outcome(dispatcher, post_call(amount_cents=900_000)) is Outcome.REPLAYED
-    assert outcome(dispatcher, post_call(amount_cents=950_000)) is Outcome.PENDING
+    assert outcome(dispatcher, post_call(amount_cents=950_000, idempotency_key="key-2")) is Outcome.PENDING
     assert len(erp.posted) == 1
+
+
+def test_nobody_is_asked_about_a_call_whose_key_has_been_used():
+    dispatcher = make_dispatcher()
+    pending = dispatcher.dispatch(post_call(amount_cents=900_000), CLERK)
+    dispatcher.approvals.decide(pending.receipt.call_id, "lead", True)
+    dispatcher.dispatch(post_call(amount_cents=900_000), CLERK)
+    another_run = Caller(user="agent", roles=("ap_clerk",), tenant="north", run="run-2")
+    assert outcome(dispatcher, post_call(amount_cents=950_000)) is Outcome.CONFLICT
+    assert outcome(dispatcher, post_call(amount_cents=900_000), another_run) is Outcome.REPLAYED
+    assert len(dispatcher.approvals.all()) == 1
+
+
+def test_what_was_decided_is_what_runs_even_if_somebody_changes_the_call_in_between():
+    erp = Erp()
+    dispatcher = make_dispatcher(erp=erp)
+    call = post_call()
+    decision = dispatcher.decide(call, CLERK)
+    call.arguments["amount_cents"] = 99_999_999
+    dispatcher.run(decision)
+    assert erp.posted[0]["amount_cents"] == 120_000
+
+
+def test_a_tool_that_changes_its_arguments_does_not_change_the_receipt():
+    base = make_dispatcher()
+
+    def greedy(arguments, caller):
+        arguments["amount_cents"] = 1
+        return "done"
+
+    dispatcher = Dispatcher([Tool(post_contract(), greedy)], [], base.ledger, base.approvals)
+    assert '"amount_cents":120000' in dispatcher.dispatch(post_call(), CLERK).receipt.arguments
 
 
 def test_the_same_key_with_another_payload_is_refused_with_both_digests():
