@@ -166,6 +166,7 @@ class Compact(Control):
             compactions=history.compactions + 1,
             summary_input=history.summary_input + history.tokens,
             summary_output=history.summary_output + self.summary,
+            summary_largest=max(history.summary_largest, history.tokens),
         )
 
     def due(self, messages: Sequence[Message], counter: RequestCounter) -> bool:

@@ -1,7 +1,9 @@
 """The growth view without a front end: one result, told as sentence, formula, table and figure."""
 
 import re
+from typing import Any
 
+import plotly.io as pio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,25 @@ def test_the_sentence_of_compaction_counts_the_summarising_calls_in() -> None:
     said = view.sentence(view.grow(**COURSE, N=40, trigger=20_000, control=CONTROLS[1]))
     assert "3 summarising calls read 63,450 tokens more and write 4,500." in said
     assert f"reads {(468_050 + 63_450) / 1_193_000:.0%} of what keeping all would read" in said
-    assert said.endswith("No request is over the trigger of 20,000.")
+    assert said.endswith("No request is over the trigger of 20,000; the summarising calls are, with up to 21,200.")
+
+
+def test_one_summarising_call_is_told_in_the_singular() -> None:
+    said = view.sentence(view.grow(**COURSE, N=15, trigger=20_000, control=CONTROLS[1]))
+    assert "1 summarising call reads 21,050 tokens more and writes 1,500." in said
+    assert said.endswith("No request is over the trigger of 20,000; the summarising call is, with 21,050.")
+
+
+def test_summarising_calls_are_told_beside_a_request_that_is_over_too() -> None:
+    said = view.sentence(view.grow(**COURSE, N=5, trigger=3_000, control=Compact(trigger=3_500, summary=100)))
+    assert said.endswith(
+        "Request 1 is the first over the trigger of 3,000; the summarising calls are too, with up to 4,950."
+    )
+
+
+def test_a_trigger_above_every_call_leaves_the_summarising_calls_unsaid() -> None:
+    said = view.sentence(view.grow(**COURSE, N=40, trigger=30_000, control=CONTROLS[1]))
+    assert said.endswith("No request is over the trigger of 30,000.")
 
 
 def test_one_request_is_told_in_the_singular_and_compared_with_nothing() -> None:
@@ -118,7 +138,7 @@ def test_the_figure_names_its_axes_with_units_and_fits_beside_sliders() -> None:
     assert "tokens" in layout.yaxis.title.text
     assert layout.title.text
     assert layout.legend.orientation == "h"
-    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert layout.paper_bgcolor == layout.plot_bgcolor == view.PAPER
 
 
 def test_a_run_of_one_request_is_a_point_that_can_be_seen() -> None:
@@ -149,11 +169,18 @@ def _contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("paper", ["#ffffff", "#111111"])
-def test_every_colour_can_be_told_from_light_and_dark_paper(paper: str) -> None:
+def test_every_line_and_every_word_can_be_told_from_the_paper() -> None:
     for colour in (*view.LINE_COLOURS, view.TRIGGER_COLOUR):
-        assert _contrast(colour, paper) >= 3, colour
-    assert _contrast(view.TEXT_COLOUR, paper) >= 4
+        assert _contrast(colour, view.PAPER) >= 3, colour
+    assert _contrast(view.TEXT_COLOUR, view.PAPER) >= 4.5
+
+
+def test_a_figure_is_shown_without_plotlys_toolbar(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
+    monkeypatch.setattr("plotly.io._renderers.ipython_display.display", lambda bundle, raw: shown.append(bundle))
+    view.figure(view.grow(**COURSE, N=3))._ipython_display_()
+    assert [one["config"]["displayModeBar"] for bundle in shown for one in bundle.values()] == [False]
 
 
 def test_a_trigger_that_is_none_is_refused() -> None:
