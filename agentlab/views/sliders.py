@@ -55,7 +55,8 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
     Each slider follows a labelled number box and the other way round. A value beyond a slider's usual range widens it.
     """
     import ipywidgets as widgets
-    import plotly.graph_objects as go
+
+    from agentlab.views.chart import live
 
     check_sizes(S, U, a, r, N)
     values = {"S": S, "U": U, "a": a, "r": r, "N": N, "trigger": whole_number("trigger", trigger)}
@@ -84,7 +85,7 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
         _pair(moving[name], numbers[name])
 
     runs = _runs(values, summary)
-    chart = go.FigureWidget(figure(runs))
+    chart = live(figure(runs))
     said = widgets.HTML(_sentences(runs))
     listed = widgets.HTML(_table(runs))
 

@@ -27,6 +27,10 @@ def test_the_panel_starts_with_the_figures_of_the_course(shown: Panel) -> None:
     assert "468,050" in shown.table.value
 
 
+def test_the_chart_has_no_toolbar_that_offers_to_upload_it(shown: Panel) -> None:
+    assert shown.figure._config["displayModeBar"] is False
+
+
 @pytest.mark.parametrize("name", COURSE)
 def test_each_slider_moves_its_box_the_chart_the_sentence_and_the_table(shown: Panel, name: str) -> None:
     before = ([list(trace.y) for trace in shown.figure.data], shown.sentence.value, shown.table.value)
