@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 _KINDS = ("whole number", "text", "true")
 _LABEL = "120px"
+_CLASS = "agentlab-console"
+# In a dark theme the pressed button of a row is hardly brighter than the others; the theme's own accent tells it apart.
+_PRESSED = (
+    f"<style>.{_CLASS} .jupyter-button.mod-active {{ background-color: var(--jp-brand-color1); "
+    "color: var(--jp-ui-inverse-font-color0); font-weight: bold; }</style>"
+)
 
 
 class Panel(NamedTuple):
@@ -116,4 +122,5 @@ def panel(contract: ToolContract, arguments: Arguments) -> Panel:
     left = widgets.VBox([listed], layout={"flex": "1 1 480px"})
     right = widgets.VBox([receipt], layout={"flex": "1 1 420px"})
     tables = widgets.HBox([left, right], layout={"flex_flow": "row wrap"})
-    return Panel(controls, said, listed, receipt, widgets.VBox([*rows, said, tables]))
+    box = widgets.VBox([widgets.HTML(_PRESSED, layout={"height": "0"}), *rows, said, tables])
+    return Panel(controls, said, listed, receipt, box.add_class(_CLASS))

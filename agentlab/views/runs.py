@@ -1,4 +1,4 @@
-"""One run of an agent, seen: the way it took through the states, as a table and on the map of all states."""
+"""One run of an agent, seen: the path it took through the states, as a table and on the map of all states."""
 
 from agentlab.loop.machine import TRANSITIONS, Event
 from agentlab.loop.progress import RunResult
@@ -13,7 +13,7 @@ def transitions_table(result: RunResult) -> Table:
         (str(number), one.state.value, one.event.value, shortened(one.detail), one.target.value)
         for number, one in enumerate(result.transitions, start=1)
     )
-    return Table(f"The way of {result.run_id}", columns, rows, words=columns[1:])
+    return Table(f"The path of {result.run_id}", columns, rows, words=columns[1:])
 
 
 def map_of_states(result: RunResult) -> str:
@@ -29,16 +29,17 @@ def map_of_states(result: RunResult) -> str:
         (state.value, target.value) for (state, event), target in TRANSITIONS.items() if event is not Event.CANCEL
     }
     lines = [
-        "stateDiagram-v2",
+        # A flowchart, because its curves can be told to pass through their labels; those of a state diagram cannot.
+        '%%{init: {"flowchart": {"curve": "monotoneX"}}}%%',
+        "flowchart LR",
         "    accTitle: The states of a run",
-        f"    accDescr: All states of the loop; {result.run_id} took {len(result.transitions)} steps "
+        f"    accDescr: All states of the loop but cancelled; {result.run_id} took {len(result.transitions)} steps "
         f"and ended as {result.state.value}.",
-        "    direction LR",
-        f"    [*] --> {result.transitions[0].state.value}",
+        f"    begin(( )) --> {result.transitions[0].state.value}",
     ]
     for arrow in [*walked, *sorted(arrows - set(walked))]:
-        steps = f": {', '.join(walked[arrow])}" if arrow in walked else ""
-        lines.append(f"    {arrow[0]} --> {arrow[1]}{steps}")
+        steps = f'|"{", ".join(walked[arrow])}"| ' if arrow in walked else " "
+        lines.append(f"    {arrow[0]} -->{steps}{arrow[1]}")
     passed = dict.fromkeys(name for arrow in walked for name in arrow)
-    lines += ["    classDef passed stroke-width:3px,font-weight:bold", f"    class {', '.join(passed)} passed"]
+    lines += ["    classDef passed stroke-width:3px,font-weight:bold", f"    class {','.join(passed)} passed"]
     return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ GUARDS = ("known_tool", "valid_arguments", "role", "approval")
 
 
 def seen(amount=120_000, roles=CLERK, approved="nothing", earlier="nothing", **more):
-    return view.outcome(post_invoice(), invoice(amount, "k", **more), roles, approved, earlier)
+    return view.outcome(post_invoice(), {**invoice(amount, "k"), **more}, roles, approved, earlier)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,10 @@ def seen(amount=120_000, roles=CLERK, approved="nothing", earlier="nothing", **m
         ({"amount": 900_000, "approved": "refused"}, Outcome.DENIED, "approval", 0),
         ({"amount": 900_000, "approved": "expired"}, Outcome.PENDING, "approval", 0),
         ({"amount": 900_000, "earlier": "the same call"}, Outcome.REPLAYED, None, 0),
+        ({"amount": 900_000, "earlier": "the key with another amount"}, Outcome.CONFLICT, None, 0),
+        ({"amount": 900_000, "roles": ("viewer",), "earlier": "the same call"}, Outcome.DENIED, "role", 0),
+        ({"invoice_id": ""}, Outcome.INVALID, "valid_arguments", 0),
+        ({"idempotency_key": ""}, Outcome.INVALID, "valid_arguments", 0),
         ({"amount": 900_000, "roles": ("viewer",), "approved": "this call"}, Outcome.DENIED, "role", 0),
     ],
 )
@@ -85,19 +89,26 @@ def test_the_steps_show_who_was_asked_and_who_was_not() -> None:
     assert seen().steps[-1].said == "new: the tool runs, and its result is kept"
 
 
+@pytest.mark.parametrize("earlier", ["the same call", "the key with another amount"])
+@pytest.mark.parametrize("amount", [LIMIT, 900_000])
+def test_no_step_says_that_a_person_was_asked_about_a_key_that_has_been_used(amount, earlier) -> None:
+    said = {step.name: step.said for step in seen(amount, earlier=earlier).steps}
+    assert said["approval"] == "no person is asked"
+    assert said[view.KEY_STEP].startswith("used for")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         (
             {},
-            "Every guard let the call through; the key is new: the tool runs, and its result is kept. "
-            "The tool ran once.",
+            "No guard refused the call; the key is new: the tool runs, and its result is kept. The tool ran once.",
         ),
         ({"roles": ("viewer",)}, "role: refuses the call. The tool did not run."),
         ({"amount": 900_000}, "approval: a person must approve. The tool did not run."),
         (
             {"earlier": "the key with another amount"},
-            "Every guard let the call through; the key is used for another payload: refused. The tool did not run.",
+            "No guard refused the call; the key is used for another payload: refused. The tool did not run.",
         ),
     ],
 )
@@ -122,7 +133,7 @@ def test_every_guard_has_its_question_in_the_table() -> None:
 def test_the_flowchart_names_every_guard_in_order_and_describes_itself() -> None:
     drawn = view.flow(GUARDS)
     for one, other in itertools.pairwise([*GUARDS, view.KEY_STEP]):
-        assert f"{one}{{{{{one}}}}} -- passes --> {other}" in drawn
+        assert f"{one}{{{{{one}}}}} --> {other}" in drawn
     assert "accTitle:" in drawn
     assert "accDescr:" in drawn
     assert all(f"{name} -. refused .-> receipt" in drawn for name in [*GUARDS, view.KEY_STEP])
@@ -162,7 +173,7 @@ def test_the_package_gives_every_outcome_that_the_course_lists() -> None:
         "role",
         "approval",
         "executed",
-        "approval",
+        "conflict",
         "known_tool",
     ]
     assert len(dispatcher.ledger.receipts()) == len(CASES)
@@ -196,7 +207,7 @@ def test_the_records_show_what_the_ledger_holds() -> None:
     receipts = records.receipts_table(dispatcher.ledger.receipts())
     assert [row[3] for row in receipts.rows] == [receipt.outcome.value for receipt in dispatcher.ledger.receipts()]
     approvals = records.approvals_table(dispatcher.approvals.all())
-    assert [(row[3], row[4]) for row in approvals.rows] == [("used", "lead"), ("pending", "nobody yet")]
+    assert [(row[3], row[4]) for row in approvals.rows] == [("used", "lead")]
     assert {row[5] for row in approvals.rows} == {"2026-01-06 09:00 UTC"}
     fields = dict(records.contract_table(post_invoice()).rows)
     assert set(fields) == {*post_invoice().model_dump(), "digest"}
@@ -208,6 +219,12 @@ def test_words_lie_to_the_left_and_numbers_to_the_right() -> None:
     assert table.text.splitlines()[-1] == "a          1  <b>"
     assert '<td style="text-align:right">1</td><td style="text-align:left">&lt;b&gt;</td>' in table.html
     assert (repr(table), table._repr_html_()) == (table.text, table.html)
+
+
+def test_compact_json_in_a_cell_can_be_wrapped_between_its_fields() -> None:
+    table = Table("t", ("name", "arguments"), (("a", '{"x":1,"y":"1,200"}'),), words=("arguments",))
+    assert "{&quot;x&quot;:1,<wbr>&quot;y&quot;:&quot;1,200&quot;}" in table.html
+    assert '{"x":1,"y":"1,200"}' in table.text
 
 
 def test_the_console_shows_the_outcome_of_what_is_set() -> None:
