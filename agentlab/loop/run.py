@@ -230,7 +230,9 @@ def _end(progress: Progress, state: State, reason: str) -> RunResult:
 
 def _unusable(reply: Reply, used_ids: set[str]) -> str | None:
     """Why nothing of this reply may be acted on, or None. A reply that was cut never has its calls run."""
-    if reply.stop in (StopReason.LENGTH, StopReason.CONTEXT_FULL, StopReason.REFUSAL, StopReason.UNKNOWN):
+    if reply.stop is StopReason.LENGTH:
+        return "the reply was cut at its length limit"
+    if reply.stop in (StopReason.CONTEXT_FULL, StopReason.REFUSAL, StopReason.UNKNOWN):
         return f"the reply ended with {reply.stop.value}"
     if reply.stop is StopReason.TOOL and not reply.tool_calls:
         return "the reply stopped for a tool and names none"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast
-from agentlab.views.tables import Table
+from agentlab.views.tables import Table, counted
 
 if TYPE_CHECKING:
     from agentlab.views.chart import Chart
@@ -58,7 +58,7 @@ def grow(S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, con
 def sentence(growth: Growth) -> str:
     """The point of the figure, in words and numbers."""
     run = growth.forecast
-    sends = f"The run sends {run.total:,} input tokens in {_count(growth.N, 'request')}"
+    sends = f"The run sends {run.total:,} input tokens in {counted(growth.N, 'request')}"
     if growth.N == 1:
         said = [f"{sends}."]
     elif run.last == run.largest:
@@ -68,7 +68,7 @@ def sentence(growth: Growth) -> str:
     if run.compactions:
         read, write = ("reads", "writes") if run.compactions == 1 else ("read", "write")
         said.append(
-            f"{_count(run.compactions, 'summarising call')} {read} {run.summary_input:,} tokens more "
+            f"{counted(run.compactions, 'summarising call')} {read} {run.summary_input:,} tokens more "
             f"and {write} {run.summary_output:,}."
         )
     if growth.is_controlled:
@@ -232,7 +232,3 @@ def _summaries_over(run: Forecast, trigger: int, requests_are: bool) -> str:
     if run.compactions == 1:
         return f"; the summarising call is{too}, with {run.summary_largest:,}"
     return f"; the summarising calls are{too}, with up to {run.summary_largest:,}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -246,6 +246,10 @@ def test_nothing_of_an_unusable_reply_is_run_and_its_calls_are_closed(reply):
     assert len(results(result)) == len(reply.tool_calls)
 
 
+def test_a_cut_reply_is_said_to_be_cut():
+    assert task([asks(post_call(), stop=StopReason.LENGTH)]).reason == "the reply was cut at its length limit"
+
+
 def test_the_id_of_a_call_is_used_once_in_a_run():
     result = task([asks(post_call(1)), asks(post_call(1, idempotency_key="key-2"))])
     assert (result.state, result.reason) == (State.FAILED, "the reply uses the id of a call twice, or leaves it empty")
