@@ -66,11 +66,11 @@ ApprovalState = Literal["absent", "pending", "approved", "denied", "expired", "u
 
 
 def call_id(proposal: Proposal, contract: ToolContract, caller: Caller) -> str:
-    """The identity of one exact call: SHA-256 over tool, contract, arguments, tenant and run, as canonical JSON.
+    """The identity of one exact call: SHA-256 over tool, contract, arguments, tenant, user and run, as canonical JSON.
 
     Any change, be it one cent or one word of the contract, gives another id; an approval for one is none for the other.
     """
-    return digest([contract.name, contract.digest, proposal.arguments, caller.tenant, caller.run])
+    return digest([contract.name, contract.digest, proposal.arguments, caller.tenant, caller.user, caller.run])
 
 
 def known_tool(proposal: Proposal, contract: ToolContract | None, caller: Caller) -> Verdict:

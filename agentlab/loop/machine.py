@@ -48,7 +48,7 @@ class Event(StrEnum):
     TOOL_FAILED = "the tool failed, or its outcome is unknown"
     COMPACTED = "the history was replaced by a summary"
     NOT_COMPACTED = "no summary could be made"
-    CANCEL = "somebody cancelled the run"
+    CANCEL = "somebody cancelled the run, or a part of the program broke"
 
 
 TERMINALS = frozenset({State.ANSWERED, State.BUDGET_STOP, State.FAILED, State.CANCELLED})
