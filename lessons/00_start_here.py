@@ -97,8 +97,9 @@ model = Scripted(
 
 # %% [markdown]
 # **Predict:** how many messages will the conversation have at its end, and how often was the model called? Then run.
+# The output is folded; it opens when you run the cell.
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.dispatch.guards import Caller
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.drivers import run_task
@@ -109,7 +110,7 @@ result = run_task(
     budgets=Budgets(model_calls=5, tokens=10_000, seconds=60),
     model=model,
     dispatcher=dispatcher,
-    caller=Caller(user="rosa", roles=("ap_clerk",), tenant="acme", run="run-1"),
+    caller=Caller(user="clerk", roles=("ap_clerk",), tenant="acme", run="run-1"),
     clock=clock,
 )
 for message in result.messages:
@@ -120,7 +121,7 @@ print(f"\n{result.state.value} after {result.totals.model_calls} model calls and
 # %% [markdown]
 # The run was not one step but a walk through named states:
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.views.runs import transitions_table
 
 transitions_table(result)
@@ -128,22 +129,30 @@ transitions_table(result)
 # %% [markdown]
 # ## All states of a run
 #
-# The run above took the short way. Here is every way there is, drawn from the table that the loop itself obeys. Four
-# states end a run, and each leaves one audit event:
+# The run took the short path. Here is every path but the one to *cancelled*, drawn from the table that the loop itself
+# obeys; the numbers are the steps above. A run ends in one of four states, and each end leaves one audit event. The
+# fourth end, *cancelled*, can be reached from every state that waits for something.
 
 # %%
 from IPython.display import Markdown, display
 
-from agentlab.loop.machine import TERMINALS, TRANSITIONS, State, mermaid
+from agentlab.loop.machine import TERMINALS, TRANSITIONS, State
+from agentlab.views.runs import map_of_states
 
-display(Markdown(f"```mermaid\n{mermaid()}```"))
+display(Markdown(f"```mermaid\n{map_of_states(result)}```"))
 print(f"{len(State)} states, {len(TRANSITIONS)} transitions; the ends: {', '.join(sorted(TERMINALS))}")
-print("the audit event of this run:", result.audit.model_dump_json(exclude={"totals": {"seconds", "seconds_waiting"}}))
 
 # %% [markdown]
-# Now take a right away. The same model, the same task, another caller. Predict what changes, then run.
+# The audit event of this run. Nothing reported how many tokens the scripted model used, so they were counted here,
+# and the event says that they are an estimate:
 
 # %%
+print(result.audit.model_dump_json(indent=1))
+
+# %% [markdown]
+# Now take a right away. The same model, the same task, another caller. **Predict** what changes, then run.
+
+# %% jupyter={"outputs_hidden": true}
 again = run_task(
     "What is the status of invoice INV-1042?",
     run_id="run-2",
@@ -155,7 +164,7 @@ again = run_task(
         ]
     ),
     dispatcher=dispatcher,
-    caller=Caller(user="tom", roles=("viewer",), tenant="acme", run="run-2"),
+    caller=Caller(user="visitor", roles=("viewer",), tenant="acme", run="run-2"),
     clock=clock,
 )
 transitions_table(again)
@@ -167,18 +176,21 @@ transitions_table(again)
 # %% [markdown]
 # ## How a lesson works
 #
-# 1. **Predict.** A cell asks for your guess. Make it before you run the next one; being wrong is how it sticks.
+# 1. **Predict.** A text asks for your guess. Make it before you run the next cell; being wrong is how it sticks. The
+#    notebooks keep their outputs, so that they can be read where no kernel runs, and so that a test can compare them.
+#    Below a question the output is folded until you run the cell. To see none at all: *Edit > Clear Outputs of All
+#    Cells*, before you begin.
 # 2. **Run.** Shift+Enter, cell by cell. Change a number and run again: nothing here can break anything.
 # 3. **Move.** Where there are sliders and controls, they compute with the same code as the text above them.
 # 4. **Take home.** Each lesson ends with what it means for latency, cost, accuracy, failure and security, and with a
 #    formula, a command or a question for your own system.
 #
-# The exercise of a lesson lies in `exercises/` under the same name. Replace each `TODO`, run the check below it, and
-# open a hint when you are stuck. A check says *right*, *not attempted*, or *wrong* with what was called, what came
-# back and why it matters. `solutions/` has them filled in.
+# A lesson links to its exercise at its end; the table below links to all of them. Replace each `TODO`, run the check
+# below it, and open a hint when you are stuck. A check says *right*, *not attempted*, or *wrong* with what was called,
+# what came back and why it matters. The folder `solutions/` has them filled in.
 
 # %% [markdown]
-# ## The lessons that there are
+# ## The lessons so far
 #
 # The list is read from the lessons themselves.
 
@@ -200,7 +212,7 @@ display(Markdown(contents_markdown(contents(clone_folder()))))
 # | `agentlab.dispatch` | contracts, guards, approvals, keys and receipts: the one path of every call | |
 # | `agentlab.loop` | states and transitions of a run, three budgets, drivers | |
 # | `agentlab.context` | what a run sends, and the controls that remove history | `agentlab size` |
-# | `agentlab.cases` | whole jobs on real input: forty invoices, an ERP, approvals | `agentlab run invoices` |
+# | `agentlab.cases` | whole jobs on realistic input: forty invoices, an ERP, approvals | `agentlab run invoices` |
 # | `agentlab.views` | results as text, tables and figures; controls on top | |
 # | `agentlab.course` | checks, hints, quizzes | `agentlab check`, `agentlab hint`, `agentlab lessons` |
 #

@@ -52,20 +52,23 @@ from IPython.display import Markdown, display
 
 from agentlab.context.growth import total
 
+
+def say(text):
+    display(Markdown(text))
+
+
 half = max(1, N // 2)
 factor = total(S, U, a, r, N) / total(S, U, a, r, half)
-display(
-    Markdown(
-        f"From {half:,} to {N:,} requests the total goes from {total(S, U, a, r, half):,} to {total(S, U, a, r, N):,} "
-        f"input tokens: **{factor:.2f} times as many**. Your guess was {my_guess:.2f}."
-    )
+say(
+    f"From {half:,} to {N:,} requests the total goes from {total(S, U, a, r, half):,} to {total(S, U, a, r, N):,} "
+    f"input tokens: **{factor:.2f} times as many**. Your guess was {my_guess:.2f}."
 )
 
 # %% [markdown]
 # ## Why: every request repeats the whole conversation
 #
-# The model's API remembers nothing. So request *k* carries the prompt, the task, and every call and result of the *k
-# - 1* steps before it. Here is the whole mechanism:
+# The model's API remembers nothing. So each request carries the prompt, the task, and every call and result of all
+# steps before it. Here is the whole mechanism:
 
 
 # %%
@@ -107,7 +110,7 @@ table(run)
 # ## See it
 
 # %%
-display(Markdown(sentence(run)))
+say(sentence(run))
 figure(run)
 
 # %% [markdown]
@@ -119,12 +122,10 @@ figure(run)
 # %%
 history = total(0, 0, a, r, N)
 crossover = 2 * (S + U) / (a + r)
-display(
-    Markdown(
-        f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
-        f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
-        f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
-    )
+say(
+    f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
+    f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
+    f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
 )
 
 # %% [markdown]
@@ -133,11 +134,9 @@ display(
 # %%
 halved = grow(S, U, a, r // 2, N)
 saved = 1 - halved.forecast.total / run.forecast.total
-display(
-    Markdown(
-        f"With r = {r // 2:,} instead of {r:,} the run sends {halved.forecast.total:,} input tokens. "
-        f"That is **{saved:.0%} less**, and nothing has been forgotten."
-    )
+say(
+    f"With r = {r // 2:,} instead of {r:,} the run sends {halved.forecast.total:,} input tokens. "
+    f"That is **{saved:.0%} less**, and nothing has been forgotten."
 )
 
 # %% [markdown]
@@ -162,11 +161,9 @@ comparison(runs)
 # %%
 cheapest = min(runs, key=lambda one: one.forecast.all_input)
 smallest = min(runs, key=lambda one: one.forecast.largest)
-display(
-    Markdown(
-        f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
-        f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
-    )
+say(
+    f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
+    f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
 )
 figure(runs[1:], title="What each request sends, by control")
 
@@ -176,7 +173,7 @@ figure(runs[1:], title="What each request sends, by control")
 # %%
 compacted = runs[-1]
 print("\n".join(formula(compacted)[2:]))
-display(Markdown(sentence(compacted)))
+say(sentence(compacted))
 
 # %% [markdown]
 # ## What a control does to real messages
@@ -191,7 +188,8 @@ def show(messages):
     for message in messages:
         calls = ", ".join(f"calls {call.name} ({call.id})" for call in getattr(message, "tool_calls", ()))
         answers = f"answers {message.call_id}: " if isinstance(message, ToolResult) else ""
-        print(f"{message.role:9}  {answers}{message.content}{calls}")
+        content = message.content.replace("\n\n", " ")
+        print(f"{message.role:9}  {answers}{content}{calls}")
 
 
 def step(number, name, result):
@@ -258,32 +256,43 @@ for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 2
 # %% [markdown]
 # ## A trigger that is too low
 #
-# After a summary a request already holds *S + U + s*. A trigger near that number fires again and again, and each time
-# the summary is paid for.
+# After a summary a request already holds *S + U + s*. With a trigger near that number, compaction fires again and
+# again. Predict: does the run read more tokens then, or fewer?
 
 # %%
 from agentlab.context.lint import advise
 
 low = Compact(trigger=S + U + 1_500 + a + r, summary=1_500)
+too_low = grow(S, U, a, r, N, trigger, low)
+comparison([compacted, too_low])
+
+# %%
+say(
+    f"The low trigger makes {too_low.forecast.compactions:,} summaries in {N:,} steps, instead of "
+    f"{compacted.forecast.compactions:,}. Each is one more call that the user waits for; together they write "
+    f"{too_low.forecast.summary_output:,} tokens, where the steps themselves write {N * a:,}."
+)
 for finding in advise(low, S, U, a, r):
     print(f"{finding.rule}  {finding.where}: {finding.message}\n     {finding.fix}")
-too_low = grow(S, U, a, r, N, trigger, low)
-print(f"{too_low.forecast.compactions} summaries, {too_low.share:.0%} of the input that keeping all would read")
+
+# %% [markdown]
+# So the input alone does not tell you where to put the trigger. Short histories are cheap to read. But the model then
+# works from notes on notes, and every detail that a summary left out is gone.
 
 # %% [markdown]
 # ## Move it yourself
 #
 # Run all cells first: sliders need a running kernel. Click a slider, or reach it with Tab, and press the arrow keys;
-# or type into the number beside its name. Try this:
+# or type into the number above it. Try this:
 #
-# 1. Move *N* up. Which line bends upwards, and which one does not?
+# 1. Double *N*. By what factor does the total of keeping all grow, and by what factor that of compaction?
 # 2. Halve *r*. How far does the first request over the trigger move?
-# 3. Lower the trigger until compaction costs more than it saves.
+# 3. Lower the trigger step by step. Watch how many summaries are made. Where would you stop?
 
 # %%
 from agentlab.views.sliders import sliders
 
-print(sentence(compacted))
+say(sentence(compacted))
 sliders(S, U, a, r, N, trigger)
 
 # %% [markdown]
@@ -305,7 +314,7 @@ sliders(S, U, a, r, N, trigger)
 #
 # Open an option to see why it is right or not.
 
-# %%
+# %% jupyter={"source_hidden": true}
 from agentlab.course import quiz
 
 quiz(
@@ -321,7 +330,7 @@ quiz(
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "Which change lowers the cost of a long run and forgets nothing?",
     {
@@ -339,25 +348,25 @@ quiz(
         "d": (
             "A shorter answer of the model",
             False,
-            "It forgets nothing, but `a` is the smallest part of the bill here.",
+            "It forgets nothing, but `a` is mostly the smaller part of a step.",
         ),
     },
 )
 
-# %%
+# %% jupyter={"source_hidden": true}
 quiz(
     "A colleague sets the trigger of compaction just above S + U + s. What happens?",
     {
         "a": (
-            "Requests stay small, so it is the cheapest setting",
+            "Fewer input tokens, and nothing else changes",
             False,
-            "Requests are small, but the summaries are paid for too.",
+            "Input may even fall. But each summary is a call that the user waits for, and it forgets.",
         ),
-        "b": ("A summary is made on nearly every step", True, "One or two steps fill the room above S + U + s again."),
+        "b": ("A summary is made every step or two", True, "One or two steps fill the room above S + U + s again."),
         "c": (
             "The provider refuses the request",
             False,
-            "Nothing is wrong with the request. It is the bill that is wrong.",
+            "Nothing is wrong with the request. The provider does not know your trigger.",
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""``agentlab run``: an agent at work on real input, behind its guards.
+"""``agentlab run``: an agent at work on realistic input, behind its guards.
 
 ``agentlab run invoices --json`` prints one object with these keys:
 
@@ -42,7 +42,7 @@ LEAST_ID = 8
 
 def register(app: typer.Typer) -> None:
     """Put the group of commands on `app`."""
-    cases = typer.Typer(help="Run an agent on a case: real input, guards, an ERP, approvals.")
+    cases = typer.Typer(help="Run an agent on a case: realistic input, guards, an ERP, approvals.")
     cases.callback()(lambda: None)
     cases.command("invoices")(invoices)
     app.add_typer(cases, name="run")

@@ -28,23 +28,24 @@ class Report(NamedTuple):
 def print_report(report: Report, database: str | None) -> None:
     """Print the table, the totals, and what waits for a person, with the command that answers it."""
     from agentlab.cases.invoices.outcomes import UNHANDLED, batch_totals
+    from agentlab.views.tables import counted
 
     rows = [(one.document, one.outcome.value, printable(one.why)) for one in report.handled]
     print_table(("invoice", "outcome", "why"), rows)
     totals = batch_totals(report.handled)
-    runs = len(report.handled)
+    documents, runs = counted(len(report.handled), "document"), counted(len(report.handled), "run")
     print_line("")
-    print_line(f"{runs} documents: {_counted(totals.documents)}")
-    print_line(f"{runs} runs ended: {_counted(totals.states)}; one audit event each, shown by --json")
-    print_line(f"{totals.model_calls} model calls, {totals.tool_calls} tool calls")
+    print_line(f"{documents}: {_each(totals.documents)}")
+    print_line(f"{runs} ended: {_each(totals.states)}; one audit event each, shown by --json")
+    print_line(f"{counted(totals.model_calls, 'model call')}, {counted(totals.tool_calls, 'tool call')}")
     read, written = totals.input_tokens, totals.output_tokens
     print_line(f"{read.value:,} tokens in, {written.value:,} out; {read.origin}: {read.source}")
-    print_line(f"The ERP holds {report.erp_postings} postings.")
+    print_line(f"The ERP holds {counted(report.erp_postings, 'posting')}.")
     left = [one.document for one in report.handled if one.outcome in UNHANDLED]
     if left:
         print_line(f"Not handled, somebody must look: {', '.join(left)}")
     if report.interrupted:
-        print_line(f"Stopped: {report.not_started} documents not started. Run it again to go on.")
+        print_line(f"Stopped: {counted(report.not_started, 'document')} not started. Run it again to go on.")
     for approval in report.pending:
         _print_pending(approval, database)
 
@@ -69,13 +70,18 @@ def printable(text: str) -> str:
 
 
 def _print_pending(approval: "Approval", database: str | None) -> None:
+    from agentlab.cases.invoices.erp import money
+
     # ASCII only: two names that look alike, or text that runs backwards, must not look like another call.
-    exact = json.dumps(json.loads(approval.arguments), ensure_ascii=True)
+    arguments = json.loads(approval.arguments)
+    exact = json.dumps(arguments, ensure_ascii=True)
+    amount = money(arguments["amount_cents"], ascii(arguments["currency"])[1:-1])
     short = approval.call_id[:SHORT_ID]
     where = "" if database is None else f" --database {shlex.quote(_without_password(database))}"
     print_line("")
     print_line(
-        f"Waiting for a person: {approval.requester} of {approval.tenant} asks to run {approval.tool} with exactly"
+        f"Waiting for a person: {approval.requester} of {approval.tenant} asks to run {approval.tool} "
+        f"for {amount}, with exactly"
     )
     print_line(f"  {exact}")
     print_line(f"  to approve: agentlab run invoices --approve {short} --as YOUR_NAME{where}")
@@ -93,5 +99,6 @@ def _without_password(url: str) -> str:
     return sqlalchemy.make_url(url).render_as_string(hide_password=True)
 
 
-def _counted(counts: dict[Any, int]) -> str:
-    return ", ".join(f"{count} {name.value}" for name, count in counts.items()) or "none"
+def _each(counts: dict[Any, int]) -> str:
+    # Outcomes are phrases and states are names of code: a person reads the same words for both.
+    return ", ".join(f"{count:,} {name.value.replace('_', ' ')}" for name, count in counts.items()) or "none"

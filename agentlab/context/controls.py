@@ -115,7 +115,7 @@ class TrimTurns(Control):
 
     @property
     def label(self) -> str:
-        return f"trim, last {self.window:,} messages"
+        return f"trim to {self.window:,} messages"
 
     def shrink(self, history: History) -> History:
         # A summary is one of the messages after the task, and it stays.
@@ -166,6 +166,7 @@ class Compact(Control):
             compactions=history.compactions + 1,
             summary_input=history.summary_input + history.tokens,
             summary_output=history.summary_output + self.summary,
+            summary_largest=max(history.summary_largest, history.tokens),
         )
 
     def due(self, messages: Sequence[Message], counter: RequestCounter) -> bool:

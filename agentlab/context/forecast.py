@@ -26,6 +26,7 @@ class History:
     compactions: int = 0
     summary_input: int = 0
     summary_output: int = 0
+    summary_largest: int = 0
 
     @property
     def tokens(self) -> int:
@@ -38,13 +39,15 @@ class Forecast(Frozen):
     """What a run sends: tokens of each request, and what the summarising calls add.
 
     ``requests`` holds I(1) .. I(N) in tokens. ``summary_input`` and ``summary_output`` are the
-    tokens that the ``compactions`` summarising calls read and write; ``total`` does not include them.
+    tokens that the ``compactions`` summarising calls read and write, ``summary_largest`` the most that
+    one of them reads; ``total`` and ``largest`` do not include them.
     """
 
     requests: tuple[int, ...]
     compactions: int = 0
     summary_input: int = 0
     summary_output: int = 0
+    summary_largest: int = 0
 
     @property
     def last(self) -> int:
@@ -53,7 +56,7 @@ class Forecast(Frozen):
 
     @property
     def largest(self) -> int:
-        """Tokens of the largest request: what must fit into the model's window."""
+        """Tokens of the largest request. A summarising call may be larger, and must fit into the model's window too."""
         return max(self.requests)
 
     @property
@@ -89,4 +92,5 @@ def simulate(shrink: Callable[[History], History], S: int, U: int, a: int, r: in
         compactions=history.compactions,
         summary_input=history.summary_input,
         summary_output=history.summary_output,
+        summary_largest=history.summary_largest,
     )

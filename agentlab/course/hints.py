@@ -12,8 +12,8 @@ STEPS = 3
 class Hint(Frozen):
     """One exercise's hints, opened up to ``step`` (1, 2 or 3) as text.
 
-    In a notebook each next step is folded inside the one before it, so nobody reads the third by
-    accident, and the hints also open where no kernel runs.
+    In a notebook each next step is folded inside the one before it, and so is the first unless a later one was asked
+    for: nobody reads a hint by accident, and the hints also open where no kernel runs.
     """
 
     exercise: str
@@ -31,7 +31,7 @@ class Hint(Frozen):
     def _repr_html_(self) -> str:
         inner = ""
         for number in range(STEPS, 0, -1):
-            is_open = " open" if number in self._open() else ""
+            is_open = " open" if self.step > 1 and number in self._open() else ""
             inner = (
                 f"<details{is_open}><summary>Hint {number} of {STEPS} for {self.exercise}</summary>"
                 f"<p>{inline_html(self.hints[number - 1])}</p>{inner}</details>"

@@ -1,6 +1,7 @@
 """Approvals: a named person says yes or no to one exact call, for a limited time, once."""
 
 import time
+import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -72,26 +73,30 @@ class Approvals:
         """Record a person's answer. Only a request that is still pending takes one.
 
         Raises AgentlabError for an unknown id, a request that has been answered or has expired, an approver without a
-        name, and an approver who is the requester (nobody approves their own call).
+        name, and an approver who is the requester, however spelt (nobody approves their own call). Whether the
+        approver is who they say is for the identity system in front of this store.
         """
         from sqlalchemy import update
 
         if approve is not True and approve is not False:
             raise AgentlabError(f"an approval is True or False, not {approve!r}")
-        if not approver.strip():
-            raise AgentlabError("an approval needs the name of the person who gives it")
+        name = approver.strip()
+        if not name or any(unicodedata.category(character).startswith("C") for character in name):
+            raise AgentlabError(
+                f"{approver!r} is no name; an approval needs the name of the person, in visible letters"
+            )
         with self._engine.begin() as connection:
             found = self._approval(self._known_row(connection, call_id))
             if found.state != "pending":
                 raise AgentlabError(
                     f"the request {call_id[:12]} is {found.state}, not pending; it takes no further answer"
                 )
-            if approver == found.requester:
-                raise AgentlabError(f"{approver} asked for this call and cannot approve it; another person must")
+            if _same_person(name, found.requester):
+                raise AgentlabError(f"{name} asked for this call and cannot approve it; another person must")
             connection.execute(
                 update(self._table)
                 .where(self._table.c.call_id == call_id)
-                .values(approver=approver, approved=int(approve), decided_at=self._clock())
+                .values(approver=name, approved=int(approve), decided_at=self._clock())
             )
             return self._approval(self._known_row(connection, call_id))
 
@@ -122,6 +127,12 @@ class Approvals:
             .values(used_at=self._clock())
         )
         return changed.rowcount == 1
+
+    def give_back(self, connection: "Connection", call_id: str) -> None:
+        """Make the approval of a call that had no effect good again, inside the caller's transaction."""
+        from sqlalchemy import update
+
+        connection.execute(update(self._table).where(self._table.c.call_id == call_id).values(used_at=None))
 
     def _row(self, connection: "Connection", call_id: str) -> "RowMapping | None":
         from sqlalchemy import select
@@ -155,3 +166,12 @@ class Approvals:
         if self._clock() >= row["expires_at"]:
             return "expired"
         return "approved" if row["approved"] == 1 else "pending"
+
+
+def _same_person(name: str, other: str) -> bool:
+    # Spelling must not make two people of one. Letters of other scripts that look alike are not seen here.
+    return _spelt_plainly(name) == _spelt_plainly(other)
+
+
+def _spelt_plainly(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold().strip()

@@ -1,8 +1,9 @@
 """The tool contract: what a tool promises and demands, beyond the shape of its arguments."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from pydantic import JsonValue, model_validator
 
@@ -79,6 +80,11 @@ class ToolContract(Frozen):
             raise ValueError(f"{self.name}: a consequential tool needs an idempotency_key; a retry would act twice")
         self._compiled  # noqa: B018  compiles now, so that a bad schema is refused at start and not at the first call
         return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A contract with some fields changed, made and checked anew: a copy would keep the old digest and schema."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**(fields | dict(update or {})))
 
     @cached_property
     def digest(self) -> str:

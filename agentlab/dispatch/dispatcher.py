@@ -1,8 +1,8 @@
 """The dispatcher: the one path that every tool call takes. It decides, runs, and leaves a receipt."""
 
-import json
+import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -24,13 +24,20 @@ from agentlab.dispatch.guards import (
     role,
     valid_arguments,
 )
-from agentlab.dispatch.ledger import SUCCEEDED, Ledger, Outcome, Receipt, Reservation
+from agentlab.dispatch.ledger import SUCCEEDED, Ledger, Outcome, Receipt, Reservation, storable
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import ToolCall, ToolResult
 from agentlab.shapes import Frozen
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
 ToolFunction = Callable[[dict[str, JsonValue], Caller], JsonValue]
 """What a tool does: validated arguments and the verified caller in, a JSON value out."""
+
+
+REPEATED_CALL = "repeated_call"
+"""Stands in a receipt in place of a guard's name where the loop itself refused the call."""
 
 
 class ToolError(Exception):
@@ -112,12 +119,15 @@ class Dispatcher:
         # The two at the end hold whatever list of guards was given: no contract or no arguments, no call.
         guards = (*self._guards, known_tool, valid_arguments)
         if repeat is not None:
-            verdict, name, guards = Deny(reason=repeat, invalid=True), "repeated_call", ()
+            verdict, name, guards = Deny(reason=repeat, invalid=True), REPEATED_CALL, ()
         for guard in guards:
             verdict = guard(proposal, contract, caller)
             if not isinstance(verdict, Allow):
-                name = guard.__name__
+                name = getattr(guard, "__name__", type(guard).__name__)
                 break
+        if isinstance(verdict, NeedsApproval) and tool is not None and self._starts_nothing_new(tool, proposal, caller):
+            # The key has been used. Whatever the ledger says of this call, nobody need be asked about it.
+            verdict, name = Allow(), None
         ends_run = (
             isinstance(verdict, Deny) and not verdict.invalid and contract is not None and contract.denial_ends_run
         )
@@ -148,23 +158,34 @@ class Dispatcher:
         arguments = decision.proposal.arguments
         if not isinstance(decision.verdict, Allow) or tool is None or arguments is None:
             raise AgentlabError("this call was not allowed; only an allowed call runs")
+        if call_id(decision.proposal, tool.contract, decision.caller) != decision.call_id:
+            raise AgentlabError("this call was changed after it was decided; decide it again")
         key = _key(tool.contract, arguments)
         if key is None:
-            return self._execute(tool, decision, arguments, key)
+            return self._execute(tool, decision, arguments)
         reservation = self.ledger.reserve(
             decision.proposal, decision.caller, key, self._approval_to_use(tool, decision)
         )
         if reservation.state == "new" or (reservation.state == "open" and tool.contract.target_honours_key):
-            return self._execute(tool, decision, arguments, key)
+            return self._execute(tool, decision, arguments, key, is_first=reservation.state == "new")
         return self._without_effect(decision, key, reservation)
 
-    def _approval_to_use(self, tool: Tool, decision: Decision) -> "Callable[..., bool] | None":
-        identity = decision.call_id
-        if identity is None or isinstance(
-            approval(lambda _: "absent")(decision.proposal, tool.contract, decision.caller), Allow
-        ):
-            return None
-        return lambda connection: self.approvals.use(connection, identity)
+    def _starts_nothing_new(self, tool: Tool, proposal: Proposal, caller: Caller) -> bool:
+        key = None if proposal.arguments is None else _key(tool.contract, proposal.arguments)
+        return key is not None and self.ledger.is_used(proposal, caller, key)
+
+    def _approval_to_use(self, tool: Tool, decision: Decision) -> "Callable[[Connection], bool] | None":
+        identity = self._approval_of(tool, decision)
+        return None if identity is None else lambda connection: self.approvals.use(connection, identity)
+
+    def _approval_to_return(self, tool: Tool, decision: Decision) -> "Callable[[Connection], None] | None":
+        identity = self._approval_of(tool, decision)
+        return None if identity is None else lambda connection: self.approvals.give_back(connection, identity)
+
+    def _approval_of(self, tool: Tool, decision: Decision) -> str | None:
+        """The id of the approval that this call needs, whatever list of guards was given; None if it needs none."""
+        asked = approval(lambda _: "absent")(decision.proposal, tool.contract, decision.caller)
+        return asked.call_id if isinstance(asked, NeedsApproval) else None
 
     def _without_effect(self, decision: Decision, key: str, reservation: Reservation) -> Dispatched:
         if reservation.state == "done":
@@ -172,23 +193,39 @@ class Dispatcher:
         if reservation.state == "conflict":
             reason = (
                 f"the key {key!r} was used for another payload ({reservation.first_payload[:12]}, now "
-                f"{reservation.payload[:12]}); a new payload needs a new key"
+                f"{reservation.payload[:12]}); do not try another key, a person must look"
             )
             return self._settle(decision, Outcome.CONFLICT, reason)
         if reservation.state == "unapproved":
-            return self._settle(decision, Outcome.DENIED, "denied: the approval for this call is spent")
+            return self._settle(
+                decision, Outcome.DENIED, "denied: there is no approval for this call that is still good"
+            )
         reason = (
-            f"outcome unknown: an earlier call with the key {key!r} was cut off; do not repeat it, a person must look"
+            f"outcome unknown: an earlier call with the key {key!r} has left no result; do not repeat it, "
+            "a person must look"
         )
         return self._settle(decision, Outcome.UNKNOWN, reason)
 
-    def _execute(self, tool: Tool, decision: Decision, arguments: dict[str, JsonValue], key: str | None) -> Dispatched:
+    def _execute(
+        self,
+        tool: Tool,
+        decision: Decision,
+        arguments: dict[str, JsonValue],
+        key: str | None = None,
+        *,
+        is_first: bool = True,
+    ) -> Dispatched:
         try:
-            value = tool.function(arguments, decision.caller)
-            content = value if isinstance(value, str) else canonical_json(value)
+            # A copy: what the tool does to its arguments must not change what the receipt says was proposed.
+            value = tool.function(copy.deepcopy(arguments), decision.caller)
+            content = storable(value) if isinstance(value, str) else canonical_json(value)
         except ToolError as error:
+            if not is_first:
+                # This attempt did nothing. The one before it, which left the key open, may have.
+                reason = f"outcome unknown: {error}; an earlier attempt has left no result, a person must look"
+                return self._settle(decision, Outcome.UNKNOWN, reason)
             if key is not None:
-                self.ledger.release(decision.proposal, decision.caller, key)
+                self.ledger.release(decision.proposal, decision.caller, key, self._approval_to_return(tool, decision))
             return self._settle(decision, Outcome.FAILED, str(error))
         except Exception as error:  # noqa: BLE001  a tool is foreign code; whatever it raises becomes a receipt
             # The model gets the kind of error only: its text may hold paths, addresses or secrets of the host.
@@ -197,8 +234,9 @@ class Dispatcher:
                 return self._settle(decision, Outcome.FAILED, f"the tool failed ({kind})")
             reason = f"outcome unknown: the tool broke off ({kind}); do not repeat the call, a person must look"
             return self._settle(decision, Outcome.UNKNOWN, reason)
-        if key is not None:
-            self.ledger.finish(decision.proposal, decision.caller, key, content)
+        if key is not None and not self.ledger.finish(decision.proposal, decision.caller, key, content):
+            reason = "outcome unknown: the call ran, and its key was given back meanwhile; a person must look"
+            return self._settle(decision, Outcome.UNKNOWN, reason)
         return self._settle(decision, Outcome.EXECUTED, content)
 
     def _settle(self, decision: Decision, outcome: Outcome, content: str) -> Dispatched:
@@ -214,4 +252,4 @@ def _key(contract: ToolContract, arguments: dict[str, JsonValue]) -> str | None:
     if contract.side_effect is SideEffect.READ_ONLY or contract.idempotency_key is None:
         return None
     value = arguments[contract.idempotency_key]
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else canonical_json(value)

@@ -4,6 +4,7 @@ A dispatcher is an ordered list of them; the first one that does not allow the c
 Nothing here reads a prompt: a guard sees the validated arguments, the contract and the verified caller.
 """
 
+import copy
 from collections.abc import Callable
 from typing import Literal
 
@@ -34,9 +35,12 @@ class Proposal(Frozen):
 
 
 def propose(call: ToolCall) -> Proposal:
-    """Read the arguments of `call`; whether they fit the tool is for the guards."""
+    """Read the arguments of `call`; whether they fit the tool is for the guards.
+
+    They are copied, so that nobody who holds the call can change them between the decision and the effect.
+    """
     parsed = parse_arguments(call.arguments)
-    return Proposal(call=call, arguments=parsed.values, problem=parsed.problem)
+    return Proposal(call=call, arguments=copy.deepcopy(parsed.values), problem=parsed.problem)
 
 
 class Allow(Frozen):
@@ -62,11 +66,11 @@ ApprovalState = Literal["absent", "pending", "approved", "denied", "expired", "u
 
 
 def call_id(proposal: Proposal, contract: ToolContract, caller: Caller) -> str:
-    """The identity of one exact call: SHA-256 over tool, contract, arguments, tenant and run, as canonical JSON.
+    """The identity of one exact call: SHA-256 over tool, contract, arguments, tenant, user and run, as canonical JSON.
 
     Any change, be it one cent or one word of the contract, gives another id; an approval for one is none for the other.
     """
-    return digest([contract.name, contract.digest, proposal.arguments, caller.tenant, caller.run])
+    return digest([contract.name, contract.digest, proposal.arguments, caller.tenant, caller.user, caller.run])
 
 
 def known_tool(proposal: Proposal, contract: ToolContract | None, caller: Caller) -> Verdict:

@@ -98,25 +98,38 @@ class Ledger:
             )
         return Reservation(state="new")
 
-    def finish(self, proposal: Proposal, caller: Caller, key: str, result: str) -> None:
-        """Keep the result of the effect: from now on it is what a repeated key gets."""
+    def is_used(self, proposal: Proposal, caller: Caller, key: str) -> bool:
+        """Whether `key` is reserved already, by whatever call; such a call starts nothing new."""
+        from sqlalchemy import select
+
+        with self._engine.begin() as connection:
+            query = select(self._effects.c.key).where(*self._this(caller, proposal, key))
+            return connection.execute(query).first() is not None
+
+    def finish(self, proposal: Proposal, caller: Caller, key: str, result: str) -> bool:
+        """Keep the result of the effect: from now on it is what a repeated key gets. False if the key is not held."""
         from sqlalchemy import update
 
         with self._engine.begin() as connection:
-            connection.execute(
+            changed = connection.execute(
                 update(self._effects)
                 .where(*self._this(caller, proposal, key))
                 .values(result=result, done_at=self._clock())
             )
+        return changed.rowcount == 1
 
-    def release(self, proposal: Proposal, caller: Caller, key: str) -> None:
-        """Give the key back. Only for a tool that said that nothing happened."""
+    def release(
+        self, proposal: Proposal, caller: Caller, key: str, give_back: "Callable[[Connection], None] | None"
+    ) -> None:
+        """Give back the key, and the approval that was used up with it. Only where nothing can have happened."""
         from sqlalchemy import delete
 
         with self._engine.begin() as connection:
             connection.execute(
                 delete(self._effects).where(*self._this(caller, proposal, key), self._effects.c.done_at.is_(None))
             )
+            if give_back is not None:
+                give_back(connection)
 
     def record(
         self, proposal: Proposal, caller: Caller, outcome: Outcome, detail: str, guard: str | None, call_id: str | None
@@ -134,11 +147,11 @@ class Ledger:
             "tenant": caller.tenant,
             "user": caller.user,
             "tool": proposal.call.name,
-            "arguments": _storable(arguments),
+            "arguments": storable(arguments),
             "call_id": call_id,
             "outcome": outcome.value,
             "guard": guard,
-            "detail": _storable(detail),
+            "detail": storable(detail),
         }
         with self._engine.begin() as connection:
             key = connection.execute(insert(self._receipts).values(**values)).inserted_primary_key
@@ -160,6 +173,7 @@ class Ledger:
         return columns.tenant == caller.tenant, columns.tool == proposal.call.name, columns.key == key
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """`text` as every database and every provider takes it."""
     # Databases refuse half a surrogate pair and PostgreSQL refuses NUL; a receipt must be written all the same.
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\x00", "\\x00")

@@ -7,6 +7,7 @@ from typing import Literal
 from agentlab.context.controls import Control, KeepAll
 from agentlab.dispatch.dispatcher import Decision, Dispatcher
 from agentlab.dispatch.guards import Allow, Caller
+from agentlab.errors import AgentlabError
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.effects import (
     Answer,
@@ -53,7 +54,7 @@ def drive(
 ) -> RunResult:
     """Drive `loop` to its end.
 
-    A `ModelError` ends the run as Failed. Ctrl-C, or an exception that is no business of the run (a full disk, a
+    A `ModelError` ends the run as Failed. Ctrl-C, or any exception that is no business of the run (a full disk, a
     mistake in the program), ends it as Cancelled, with its audit event, and is then raised again.
     """
     driver = _Driver(model, dispatcher, caller, ask_person, compact, on_audit)
@@ -66,7 +67,7 @@ def drive(
                 answer = driver.perform(effect)
             except KeyboardInterrupt as interrupt:
                 raised, answer = interrupt, Cancel("interrupted")
-            except Exception as error:
+            except BaseException as error:
                 if isinstance(effect, Emit):
                     raise
                 raised, answer = error, Cancel(f"stopped by {type(error).__name__}")
@@ -169,6 +170,9 @@ class _Driver:
                 return Decided(decision, self._dispatcher.refuse(decision).result)
             case AskApproval(decision):
                 answer = self._ask_person(decision)
+                if answer not in ("approved", "denied", "expired"):
+                    # None, True or "yes" is no approval, and no refusal either.
+                    raise AgentlabError(f"a person's answer is approved, denied or expired, not {answer!r}")
                 if answer == "approved":
                     return PersonSays("approved")
                 settled = self._dispatcher.not_approved(decision, answer)

@@ -6,7 +6,7 @@ from typing import Literal
 from agentlab.dispatch.dispatcher import Decision, Dispatched
 from agentlab.loop.budgets import Totals
 from agentlab.loop.machine import State
-from agentlab.messages.conversation import Message, Reply, Request, ToolCall, ToolResult
+from agentlab.messages.conversation import Message, Reply, Request, ToolCall, ToolResult, Usage
 from agentlab.shapes import Frozen
 
 
@@ -90,9 +90,10 @@ class PersonSays:
 
 @dataclass(frozen=True)
 class Compacted:
-    """The shorter history."""
+    """The shorter history, and what the model call that made it has used (None where nothing was reported)."""
 
     messages: tuple[Message, ...]
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Event(StrEnum):
     TOOL_FAILED = "the tool failed, or its outcome is unknown"
     COMPACTED = "the history was replaced by a summary"
     NOT_COMPACTED = "no summary could be made"
-    CANCEL = "somebody cancelled the run"
+    CANCEL = "somebody cancelled the run, or a part of the program broke"
 
 
 TERMINALS = frozenset({State.ANSWERED, State.BUDGET_STOP, State.FAILED, State.CANCELLED})
@@ -103,6 +103,7 @@ def mermaid() -> str:
         if event is not Event.CANCEL
     ]
     waiting = ", ".join(state.value for state, event in TRANSITIONS if event is Event.CANCEL)
-    lines += [f"    note right of {State.CANCELLED.value}: reached from {waiting} when {Event.CANCEL.value}"]
     lines += [f"    {state.value} --> [*]" for state in State if state in TERMINALS]
+    # A note on a state that no line has named yet is an error to Mermaid, so it stands last.
+    lines += [f"    note right of {State.CANCELLED.value}: reached from {waiting} when {Event.CANCEL.value}"]
     return "\n".join(lines) + "\n"

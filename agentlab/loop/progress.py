@@ -1,15 +1,15 @@
 """What a run keeps while it goes on, and what it returns at its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentlab.canonical import canonical_json
 from agentlab.loop.budgets import Budgets, Totals
-from agentlab.loop.effects import AuditEvent, Decided
+from agentlab.loop.effects import AuditEvent, Compacted, Decided
 from agentlab.loop.machine import Event, State
 from agentlab.messages.arguments import parse_arguments
-from agentlab.messages.conversation import Message, Reply, Request, ToolCall, ToolResult
+from agentlab.messages.conversation import Message, Reply, Request, ToolCall, ToolResult, Usage
 from agentlab.messages.counters import count_message, count_request
 from agentlab.shapes import Frozen
 
@@ -90,12 +90,13 @@ class Progress:
         """Set totals, and the time that has passed."""
         self.totals = self.totals.model_copy(update=more | {"seconds": self.clock() - self.began})
 
-    def close_call(self, result: ToolResult) -> None:
-        """Give the call at hand its result; the same call with the same result is remembered as a repeat."""
+    def close_call(self, result: ToolResult, *, remember: bool = True) -> None:
+        """Give the call at hand its result, and remember it, so that a repeat of the call is recognised."""
         call = self.open_calls.pop(0)
         # The pairing is the loop's own: whatever a driver sends, the result belongs to the call that is open.
         self.add(result.model_copy(update={"call_id": call.id}))
-        self.results.setdefault(_identity(call), []).append(result.content)
+        if remember:
+            self.results.setdefault(_identity(call), []).append(result.content)
         self.decided = None
         self.asked = False
 
@@ -111,17 +112,26 @@ class Progress:
         return None
 
     def count_reply(self, request: Request, reply: Reply) -> None:
-        """Add the tokens of one model call, as reported or, where nothing is reported, as counted here."""
+        """Add one model call, as reported or, where nothing is reported, as counted here."""
+        self._count_call(reply.usage, request, [reply.message])
+
+    def count_summary(self, request: Request, compacted: Compacted) -> None:
+        """Add the model call that made a summary: it read the pending request and wrote what is new in the history."""
+        known = set(map(id, request.messages))
+        self._count_call(compacted.usage, request, [m for m in compacted.messages if id(m) not in known])
+
+    def _count_call(self, usage: Usage | None, request: Request, written: Sequence[Message]) -> None:
         totals = self.totals
-        if reply.usage is not None:
-            used, origin = (reply.usage.input_tokens, reply.usage.output_tokens), totals.tokens_origin
-        else:
+        origin = totals.tokens_origin
+        if usage is None:
             # A provider that reports nothing does not switch the budget off: o200k stands in for its tokenizer.
-            used, origin = (count_request(request), count_message(reply.message)), "estimated"
+            output = sum(count_message(message) for message in written)
+            usage = Usage(input_tokens=count_request(request), output_tokens=output)
+            origin = "estimated"
         self.count(
             model_calls=totals.model_calls + 1,
-            input_tokens=totals.input_tokens + used[0],
-            output_tokens=totals.output_tokens + used[1],
+            input_tokens=totals.input_tokens + usage.input_tokens,
+            output_tokens=totals.output_tokens + usage.output_tokens,
             tokens_origin=origin,
         )
 

@@ -8,7 +8,7 @@ event that happened, and the table says where that leads.
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-from agentlab.dispatch.dispatcher import Dispatched
+from agentlab.dispatch.dispatcher import REPEATED_CALL, Dispatched
 from agentlab.dispatch.guards import Allow, Deny, NeedsApproval
 from agentlab.dispatch.ledger import Outcome
 from agentlab.errors import AgentlabError
@@ -29,7 +29,7 @@ from agentlab.loop.effects import (
     NotCompacted,
     PersonSays,
 )
-from agentlab.loop.machine import TERMINALS, Event, State, follow
+from agentlab.loop.machine import TERMINALS, TRANSITIONS, Event, State, follow
 from agentlab.loop.progress import Clock, History, Progress, RunResult, Transition
 from agentlab.messages.conversation import Reply, Request, StopReason, ToolResult
 
@@ -61,23 +61,33 @@ def run(
     from what is sent (clearing, trimming) and `is_full` says when a summary is due; the result keeps every message.
 
     A budget is looked at once a reply. A reply that already answers is returned even when it used up the last of one.
+    An exception in here (a driver or a model that breaks its promise) ends the run as cancelled, with its audit event,
+    and is then raised.
     """
     progress = Progress(run_id, start, budgets, clock, shorten, is_full, repeatable, began=clock())
     for message in start.messages:
         progress.add(message)
     state = State.REASONING
     detail = ""
+    broken: Exception | None = None
     while state not in TERMINALS:
         try:
             event, detail = yield from _STEPS[state](progress)
         except _CancelledError as cancelled:
             event, detail = Event.CANCEL, str(cancelled)
+        except Exception as error:  # raised again below, once the run has left its audit event
+            if (state, Event.CANCEL) not in TRANSITIONS:
+                raise
+            broken = error
+            event, detail = Event.CANCEL, f"stopped by {type(error).__name__}"
         progress.count()
         target = follow(state, event)
         progress.transitions.append(Transition(state=state, event=event, target=target, detail=detail))
         state = target
     result = _end(progress, state, detail)
     yield Emit(result.audit)
+    if broken is not None:
+        raise broken
     return result
 
 
@@ -107,10 +117,13 @@ def _reasoning(progress: Progress) -> Step:
 
 
 def _compacting(progress: Progress) -> Step:
-    answer = yield from _ask(Compact(progress.request()))
+    request = progress.request()
+    answer = yield from _ask(Compact(request))
     if isinstance(answer, NotCompacted):
         return Event.NOT_COMPACTED, answer.reason
-    shorter = _expect(answer, Compacted).messages
+    compacted = _expect(answer, Compacted)
+    shorter = compacted.messages
+    progress.count_summary(request, compacted)
     progress.context = list(shorter)
     # Once for each request: a summary that is still too long must not be summarised for ever.
     progress.compacted = True
@@ -140,7 +153,8 @@ def _validating(progress: Progress) -> Step:
     progress.decided = _expect(answer, Decided)
     verdict = progress.decided.decision.verdict
     if isinstance(verdict, Deny) and verdict.invalid:
-        progress.close_call(_refusal(progress.decided))
+        # A refused repeat is no result of the call: remembering it would let the next repeat through.
+        progress.close_call(_refusal(progress.decided), remember=progress.decided.decision.guard != REPEATED_CALL)
         return Event.INVALID, verdict.reason
     return Event.VALID, call.name
 
@@ -230,7 +244,9 @@ def _end(progress: Progress, state: State, reason: str) -> RunResult:
 
 def _unusable(reply: Reply, used_ids: set[str]) -> str | None:
     """Why nothing of this reply may be acted on, or None. A reply that was cut never has its calls run."""
-    if reply.stop in (StopReason.LENGTH, StopReason.CONTEXT_FULL, StopReason.REFUSAL, StopReason.UNKNOWN):
+    if reply.stop is StopReason.LENGTH:
+        return "the reply was cut at its length limit"
+    if reply.stop in (StopReason.CONTEXT_FULL, StopReason.REFUSAL, StopReason.UNKNOWN):
         return f"the reply ended with {reply.stop.value}"
     if reply.stop is StopReason.TOOL and not reply.tool_calls:
         return "the reply stopped for a tool and names none"

@@ -9,6 +9,9 @@ from pydantic import JsonValue
 MAX_DEPTH = 64
 """Deepest nesting that is read. Ours, not a provider's: real tool arguments stay below ten."""
 
+TOO_LARGE = 10**4300
+"""Python writes no longer whole number as text (sys.int_info.default_max_str_digits)."""
+
 
 class ParsedArguments(NamedTuple):
     """Either ``values`` (an object that is safe to use) or a ``problem`` told to the model."""
@@ -86,6 +89,8 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
             open_values.extend((inner, depth + 1) for inner in current)
         elif isinstance(current, str):
             _refuse_bad_text(current)
+        elif type(current) is int and abs(current) >= TOO_LARGE:
+            raise _RefusedError("the arguments hold a number with too many digits")
         elif isinstance(current, float) and not math.isfinite(current):
             raise _RefusedError("the arguments hold a number that is not finite")
 

@@ -1,6 +1,8 @@
 """The console of the dispatcher: choose a call, see who answers. The same `outcome`, on controls; needs a kernel.
 
 Only HTML widgets change: no Output widget and no interact, which lose replies when a notebook runs without a browser.
+The choices are buttons, not drop-down lists: in a notebook JupyterLab takes the arrow keys of a list for itself and
+leaves its cell, while a button is reached with Tab and pressed with Space.
 """
 
 from html import escape
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 _KINDS = ("whole number", "text", "true")
 _LABEL = "120px"
+_CLASS = "agentlab-console"
+# In a dark theme the pressed button of a row is hardly brighter than the others; the theme's own accent tells it apart.
+_PRESSED = (
+    f"<style>.{_CLASS} .jupyter-button.mod-active {{ background-color: var(--jp-brand-color1); "
+    "color: var(--jp-ui-inverse-font-color0); font-weight: bold; }</style>"
+)
 
 
 class Panel(NamedTuple):
@@ -58,13 +66,12 @@ def panel(contract: ToolContract, arguments: Arguments) -> Panel:
     start = first if type(first) is int else limit
     reach = {"min": min(-limit, start), "max": max(2 * limit, start)}
 
-    def choice(label: str, options: tuple[str, ...]) -> "widgets.Dropdown":
-        return widgets.Dropdown(
+    def choice(label: str, options: tuple[str, ...]) -> "widgets.ToggleButtons":
+        return widgets.ToggleButtons(
             options=options,
-            value=options[0],
             description=label,
-            style={"description_width": _LABEL},
-            layout={"width": "340px"},
+            tooltips=[f"{label}: {option}" for option in options],
+            style={"description_width": _LABEL, "button_width": "auto"},
         )
 
     number = widgets.BoundedIntText(
@@ -72,7 +79,7 @@ def panel(contract: ToolContract, arguments: Arguments) -> Panel:
         step=10_000,
         description=amount,
         style={"description_width": _LABEL},
-        layout={"width": "340px"},
+        layout={"width": "250px"},
         **reach,
     )
     slider = widgets.IntSlider(
@@ -110,7 +117,10 @@ def panel(contract: ToolContract, arguments: Arguments) -> Panel:
         if name != "slider":  # the number box follows it, so one change is told once
             control.observe(show, names="value")
     show()
-    left = widgets.VBox(list(controls.values()), layout={"flex": "0 0 350px"})
-    right = widgets.VBox([said, listed], layout={"flex": "1 1 420px"})
-    top = widgets.HBox([left, right], layout={"flex_flow": "row wrap"})
-    return Panel(controls, said, listed, receipt, widgets.VBox([top, receipt]))
+    amounts = widgets.HBox([number, slider], layout={"flex_flow": "row wrap"})
+    rows = [controls["role"], amounts, *(controls[name] for name in ("kind", "approved", "earlier"))]
+    left = widgets.VBox([listed], layout={"flex": "1 1 480px"})
+    right = widgets.VBox([receipt], layout={"flex": "1 1 420px"})
+    tables = widgets.HBox([left, right], layout={"flex_flow": "row wrap"})
+    box = widgets.VBox([widgets.HTML(_PRESSED, layout={"height": "0"}), *rows, said, tables])
+    return Panel(controls, said, listed, receipt, box.add_class(_CLASS))

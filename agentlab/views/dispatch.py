@@ -26,6 +26,8 @@ MORNING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC).timestamp()
 """The fixed time of every outcome here, in seconds since 1970: what is shown must come out the same every time."""
 
 KEY_STEP = "key"
+APPROVAL_STEP = "approval"
+NOBODY_ASKED = "no person is asked"
 QUESTIONS = {
     "known_tool": "Is there such a tool?",
     "valid_arguments": "Do the arguments fit the schema?",
@@ -66,7 +68,7 @@ def outcome(
     if contract.approval is None:
         raise AgentlabError(f"{contract.name} has no approval rule; give a contract with one to show approvals")
     amount = contract.approval.argument
-    caller = Caller(user="rosa", roles=tuple(roles), tenant="acme", run="run-1")
+    caller = Caller(user="clerk", roles=tuple(roles), tenant="acme", run="run-1")
     given = arguments.get(amount)
     other = {**arguments, amount: given - 1 if type(given) is int and given > 1 else 1}
     now = MORNING
@@ -87,7 +89,7 @@ def outcome(
             identity = call_id(proposal, contract, caller)
             if approvals.state(identity) == "absent":
                 approvals.request(identity, proposal, caller)
-                approvals.decide(identity, "henrik", approve=yes)
+                approvals.decide(identity, "lead", approve=yes)
 
         if approved != "nothing":
             person_says(other if approved == "another amount" else arguments, yes=approved != "refused")
@@ -107,9 +109,13 @@ def outcome(
 
 
 def steps(guards: Sequence[str], receipt: Receipt) -> tuple[Step, ...]:
-    """Each guard in order, and the key after them, with what it said according to the receipt."""
+    """Each guard in order, and the key after them, with what it said according to the receipt.
+
+    Nobody is asked about a key that has been used: then the ledger answers, whether a person would be needed or not.
+    """
     if receipt.guard is None:
-        passed = [Step(name, "nothing against it") for name in guards]
+        approval = "nothing against it" if receipt.outcome is Outcome.EXECUTED else NOBODY_ASKED
+        passed = [Step(name, approval if name == APPROVAL_STEP else "nothing against it") for name in guards]
         return *passed, Step(KEY_STEP, _KEY_SAID.get(receipt.outcome, receipt.detail))
     last = list(guards).index(receipt.guard)
     said = "a person must approve" if receipt.outcome is Outcome.PENDING else "refuses the call"
@@ -130,7 +136,7 @@ _KEY_SAID = {
 def sentence(seen: Seen) -> str:
     """Who had the last word, and whether anything happened."""
     last = next((step for step in reversed(seen.steps) if step.said != "not asked"), seen.steps[-1])
-    who = "Every guard let the call through; the key is " if last.name == KEY_STEP else f"{last.name}: "
+    who = "No guard refused the call; the key is " if last.name == KEY_STEP else f"{last.name}: "
     ran = "The tool ran once." if seen.effects == 1 else "The tool did not run."
     return f"{who}{last.said}. {ran}"
 
@@ -142,16 +148,18 @@ def steps_table(seen: Seen) -> Table:
 
 
 def flow(guards: Sequence[str]) -> str:
-    """The way of a call past these guards and the key to the tool, as a Mermaid flowchart."""
+    """The path of a call past these guards and the key to the tool, as a Mermaid flowchart."""
     names = [*guards, KEY_STEP]
     lines = [
+        # Short arrows and few words: Mermaid makes the letters smaller until the whole row fits the page.
+        '%%{init: {"flowchart": {"rankSpacing": 20}}}%%',
         "flowchart LR",
-        "    accTitle: The way of a call through the dispatcher",
+        "    accTitle: The path of a call through the dispatcher",
         f"    accDescr: A proposed call passes {', '.join(names)} in this order. Each can refuse it. "
         "What passes all of them runs once. Every call leaves a receipt.",
-        f"    proposed([the model proposes]) --> {names[0]}",
+        f"    proposed([proposal]) --> {names[0]}",
     ]
-    lines += [f"    {name}{{{{{name}}}}} -- passes --> {after}" for name, after in pairwise(names)]
-    lines += [f"    {KEY_STEP}{{{{{KEY_STEP}}}}} -- new --> tool[the tool runs once] --> receipt[(receipt)]"]
+    lines += [f"    {name}{{{{{name}}}}} --> {after}" for name, after in pairwise(names)]
+    lines += [f"    {KEY_STEP}{{{{{KEY_STEP}}}}} -- new --> tool[tool runs] --> receipt[(receipt)]"]
     lines += [f"    {name} -. refused .-> receipt" for name in names]
     return "\n".join(lines) + "\n"

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast
-from agentlab.views.tables import Table
+from agentlab.views.tables import Table, counted
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from agentlab.views.chart import Chart
 
-TEXT_COLOUR = "#777777"
-# Each can be told from white and from JupyterLab's dark #111 (3:1 at least, WCAG 1.4.11), and the dashes tell the
-# lines apart without any colour.
+# Plotly cannot follow the theme, and no colour of text has 4.5:1 (WCAG 1.4.3) on both white and JupyterLab's dark #111.
+PAPER = "#ffffff"
+TEXT_COLOUR = "#333333"
+# Each has 3:1 at least on the paper (WCAG 1.4.11), and the dashes tell the lines apart without any colour.
 LINE_COLOURS = ("#7f7f7f", "#2b7bd6", "#c2571a", "#2f8a4c", "#a055c8")
 TRIGGER_COLOUR = "#d03f3f"
 DASHES = ("dash", "solid", "dot", "dashdot", "longdash")
@@ -57,14 +58,18 @@ def grow(S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, con
 def sentence(growth: Growth) -> str:
     """The point of the figure, in words and numbers."""
     run = growth.forecast
-    said = [
-        f"The run sends {run.total:,} input tokens in {_count(growth.N, 'request')}; "
-        f"the largest has {run.largest:,} and the last {run.last:,}."
-    ]
+    sends = f"The run sends {run.total:,} input tokens in {counted(growth.N, 'request')}"
+    if growth.N == 1:
+        said = [f"{sends}."]
+    elif run.last == run.largest:
+        said = [f"{sends}; the last is the largest, with {run.last:,}."]
+    else:
+        said = [f"{sends}; the largest has {run.largest:,} and the last {run.last:,}."]
     if run.compactions:
+        read, write = ("reads", "writes") if run.compactions == 1 else ("read", "write")
         said.append(
-            f"{_count(run.compactions, 'summarising call')} read {run.summary_input:,} tokens more "
-            f"and write {run.summary_output:,}."
+            f"{counted(run.compactions, 'summarising call')} {read} {run.summary_input:,} tokens more "
+            f"and {write} {run.summary_output:,}."
         )
     if growth.is_controlled:
         said.append(f"With '{growth.control.label}' the run reads {growth.share:.0%} of what keeping all would read.")
@@ -78,7 +83,7 @@ def sentence(growth: Growth) -> str:
     if growth.trigger is not None:
         k = run.first_over(growth.trigger)
         first = f"Request {k:,} is the first over" if k else "No request is over"
-        said.append(f"{first} the trigger of {growth.trigger:,}.")
+        said.append(f"{first} the trigger of {growth.trigger:,}{_summaries_over(run, growth.trigger, bool(k))}.")
     return " ".join(said)
 
 
@@ -138,22 +143,23 @@ def comparison(growths: Sequence[Growth]) -> Table:
     )
 
 
-def figure(growths: Growth | Sequence[Growth], title: str = "What each request sends") -> "go.Figure":
+def figure(growths: Growth | Sequence[Growth], title: str = "What each request sends") -> "Chart":
     """A line of I(k) for each control, and the trigger where there is one. All runs share S, U, a, r and N.
 
-    640 pixels wide: that is what fits beside sliders. The paper is transparent, so the theme shows through.
+    640 pixels wide: that is what fits beside sliders. The paper is white in every theme, see `PAPER`.
     """
-    import plotly.graph_objects as go
+    from agentlab.views.chart import Chart
 
     runs = [growths] if isinstance(growths, Growth) else list(growths)
-    drawn = go.Figure(layout=_layout(title))
-    for i, (name, sizes) in enumerate(lines(runs).items()):
+    named = lines(runs)
+    drawn = Chart(layout=_layout(title, list(named)))
+    for i, (name, sizes) in enumerate(named.items()):
         is_trigger = name == "trigger"
         drawn.add_scatter(
             x=list(range(1, len(sizes) + 1)),
             y=list(sizes),
             name=name,
-            mode="lines",
+            mode=mode(sizes),
             line={
                 "color": TRIGGER_COLOUR if is_trigger else LINE_COLOURS[i % len(LINE_COLOURS)],
                 "dash": "solid" if is_trigger else DASHES[i % len(DASHES)],
@@ -162,6 +168,11 @@ def figure(growths: Growth | Sequence[Growth], title: str = "What each request s
             hovertemplate="request %{x}: %{y:,} tokens<extra>%{fullData.name}</extra>",
         )
     return drawn
+
+
+def mode(sizes: Sequence[int]) -> str:
+    """How plotly draws one line of the figure: a single request would be a line of no length, so it is a point."""
+    return "lines" if len(sizes) > 1 else "markers"
 
 
 def lines(growths: Sequence[Growth]) -> dict[str, tuple[int, ...]]:
@@ -192,17 +203,20 @@ def _changes(growth: Growth, control: Control) -> list[str]:
     return []
 
 
-def _layout(title: str) -> dict[str, Any]:
+def _layout(title: str, names: Sequence[str]) -> dict[str, Any]:
+    # Plotly lays out a flat legend in columns as wide as its longest name, and does not move the title for it.
+    columns = max(1, 550 // (50 + 8 * max(len(name) for name in names)))
+    top = 45 + 20 * -(-len(names) // columns)
     axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "rangemode": "tozero", "linecolor": TEXT_COLOUR}
     return {
         "template": "none",
-        "title": {"text": title, "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top", "font": {"size": 16}},
+        "title": {"text": title, "x": 0, "xref": "paper", "y": 0.98, "yanchor": "top", "font": {"size": 16}},
         "width": 640,
-        "height": 400,
-        "margin": {"l": 75, "r": 15, "t": 80, "b": 55},
+        "height": 320 + top,
+        "margin": {"l": 75, "r": 15, "t": top, "b": 55},
         "font": {"color": TEXT_COLOUR, "size": 13},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": PAPER,
+        "plot_bgcolor": PAPER,
         "xaxis": {**axis, "title": {"text": "request k"}},
         "yaxis": {**axis, "title": {"text": "input tokens, I(k)"}, "tickformat": ",d"},
         "legend": {"orientation": "h", "x": 0, "y": 1.01, "xanchor": "left", "yanchor": "bottom"},
@@ -210,5 +224,11 @@ def _layout(title: str) -> dict[str, Any]:
     }
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def _summaries_over(run: Forecast, trigger: int, requests_are: bool) -> str:
+    """The summarising calls are requests too, though none of the N: they read what was too large to be sent."""
+    if run.summary_largest <= trigger:
+        return ""
+    too = " too" if requests_are else ""
+    if run.compactions == 1:
+        return f"; the summarising call is{too}, with {run.summary_largest:,}"
+    return f"; the summarising calls are{too}, with up to {run.summary_largest:,}"

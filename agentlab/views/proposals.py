@@ -28,9 +28,9 @@ def post_invoice() -> ToolContract:
         input_schema={
             "type": "object",
             "properties": {
-                "invoice_id": {"type": "string"},
+                "invoice_id": {"type": "string", "minLength": 1},
                 "amount_cents": {"type": "integer", "exclusiveMinimum": 0},
-                "idempotency_key": {"type": "string"},
+                "idempotency_key": {"type": "string", "minLength": 1},
             },
             "required": ["invoice_id", "amount_cents", "idempotency_key"],
             "additionalProperties": False,

@@ -44,7 +44,7 @@ def receipt_table(receipt: Receipt) -> Table:
         ("arguments", receipt.arguments),
         ("call id", shortened(receipt.call_id or "none: the call could not be read")),
         ("outcome", receipt.outcome.value),
-        ("guard", receipt.guard or "none: every guard let it through"),
+        ("guard", receipt.guard or "none: no guard refused it"),
         ("detail", shortened(receipt.detail)),
     )
     return Table(f"Receipt {receipt.number}", ("field", "value"), rows, words=("value",))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.context.controls import Compact
 from agentlab.context.growth import check_sizes, whole_number
-from agentlab.views.growth import Growth, figure, grow, lines, sentence, table
+from agentlab.views.growth import Growth, figure, grow, lines, mode, sentence, table
 
 if TYPE_CHECKING:
     import ipywidgets as widgets
@@ -29,7 +29,7 @@ _RANGES = {
     "a": _Range("a: written in a step", 0, 2_000, 10),
     "r": _Range("r: one tool result", 0, 10_000, 50),
     "N": _Range("N: requests", 1, 200, 1),
-    "trigger": _Range("trigger", 0, 200_000, 500),
+    "trigger": _Range("trigger: compact above it", 0, 200_000, 500),
 }
 
 
@@ -52,11 +52,11 @@ def sliders(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int =
 def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1_500) -> Panel:
     """The widgets behind `sliders`, by name. Raises AgentlabError for values that are no sizes.
 
-    Each slider is linked to a labelled number box. A value beyond a slider's usual range widens it.
+    Each slider follows a labelled number box and the other way round. A value beyond a slider's usual range widens it.
     """
     import ipywidgets as widgets
-    import plotly.graph_objects as go
-    import traitlets
+
+    from agentlab.views.chart import live
 
     check_sizes(S, U, a, r, N)
     values = {"S": S, "U": U, "a": a, "r": r, "N": N, "trigger": whole_number("trigger", trigger)}
@@ -66,7 +66,6 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
         limits = _RANGES[name]
         high = max(limits.high, value)
         moving[name] = widgets.IntSlider(
-            value=value,
             min=limits.low,
             max=high,
             step=limits.step,
@@ -83,28 +82,58 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
             style={"description_width": "200px"},
             layout={"width": "320px"},
         )
-        traitlets.link((moving[name], "value"), (numbers[name], "value"))
+        _pair(moving[name], numbers[name])
 
     runs = _runs(values, summary)
-    chart = go.FigureWidget(figure(runs))
+    chart = live(figure(runs))
     said = widgets.HTML(_sentences(runs))
-    listed = widgets.HTML(table(runs[-1]).html)
+    listed = widgets.HTML(_table(runs))
 
     def recompute(_change: Any) -> None:
         runs = _runs({name: number.value for name, number in numbers.items()}, summary)
         with chart.batch_update():
             for trace, (name, sizes) in zip(chart.data, lines(runs).items(), strict=True):
-                trace.x, trace.y, trace.name = list(range(1, len(sizes) + 1)), list(sizes), name
+                trace.x, trace.y = list(range(1, len(sizes) + 1)), list(sizes)
+                trace.name, trace.mode = name, mode(sizes)
         said.value = _sentences(runs)
-        listed.value = table(runs[-1]).html
+        listed.value = _table(runs)
 
     for number in numbers.values():
         number.observe(recompute, names="value")
 
     pairs = [widgets.VBox([numbers[name], moving[name]]) for name in values]
-    left = widgets.VBox(pairs, layout={"flex": "0 0 350px"})
+    left = widgets.VBox([widgets.HTML("<b>Sizes in tokens</b>"), *pairs], layout={"flex": "0 0 350px"})
     top = widgets.HBox([left, chart], layout={"flex_flow": "row wrap"})
     return Panel(moving, numbers, chart, said, listed, widgets.VBox([top, said, listed]))
+
+
+def _pair(slider: "widgets.IntSlider", number: "widgets.BoundedIntText") -> None:
+    """Let slider and number box follow each other. The number counts: it may lie between two steps of the slider.
+
+    A plain link would not do: the browser moves a slider to its next step, and the link would carry
+    that back over what was typed.
+    """
+    following_number = False
+
+    def follow_slider(change: Any) -> None:
+        if not following_number:
+            number.value = change["new"]
+
+    def follow_number(_change: Any) -> None:
+        nonlocal following_number
+        following_number = True
+        slider.value = _nearest(number.value, slider)
+        following_number = False
+
+    slider.value = _nearest(number.value, slider)
+    slider.observe(follow_slider, names="value")
+    number.observe(follow_number, names="value")
+
+
+def _nearest(value: int, slider: "widgets.IntSlider") -> int:
+    """The step of the slider that is nearest to `value`."""
+    steps = round((value - slider.min) / slider.step)
+    return int(min(slider.min + steps * slider.step, slider.max))
 
 
 def _runs(values: dict[str, int], summary: int) -> list[Growth]:
@@ -112,6 +141,11 @@ def _runs(values: dict[str, int], summary: int) -> list[Growth]:
     S, U, a, r, N, trigger = (values[name] for name in _RANGES)
     control = Compact(trigger=trigger, summary=summary)
     return [grow(S, U, a, r, N, trigger), grow(S, U, a, r, N, trigger, control)]
+
+
+def _table(runs: list[Growth]) -> str:
+    # The class gives it the look of a table in a cell's output, in every theme.
+    return f'<div class="jp-RenderedHTMLCommon" style="display:inline-block">{table(runs[-1]).html}</div>'
 
 
 def _sentences(runs: list[Growth]) -> str:

@@ -4,6 +4,11 @@ from html import escape
 from typing import NamedTuple
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, for a cell or a sentence: "1 request", "2,000 requests"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 class Table(NamedTuple):
     """Column titles and rows of ready-made cells. A notebook that shows it shows the HTML, a terminal the text.
 
@@ -48,8 +53,15 @@ class Table(NamedTuple):
     def _cells(self, row: tuple[str, ...]) -> str:
         first = f'<th scope="row" style="text-align:left">{escape(row[0])}</th>'
         others = zip(row[1:], self._sides[1:], strict=True)
-        return first + "".join(f'<td style="text-align:{side}">{escape(cell)}</td>' for cell, side in others)
+        return first + "".join(
+            f'<td style="text-align:{side}">{_breakable(escape(cell))}</td>' for cell, side in others
+        )
 
     @property
     def _sides(self) -> tuple[str, ...]:
         return tuple("left" if i == 0 or title in self.words else "right" for i, title in enumerate(self.columns))
+
+
+def _breakable(cell: str) -> str:
+    # Compact JSON has no spaces, so a browser cannot wrap it, and the columns beside it are pushed off the page.
+    return cell.replace(",&quot;", ",<wbr>&quot;")

@@ -11,14 +11,16 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
 from agentlab.cli.lab import lab_arguments
 
@@ -42,7 +44,8 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 
-_RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
+# The command's promise is not waited for: on the second page of a session it never settles, though all cells run.
+_RUN_ALL = "() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 _CLEAR_ALL = "() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
 _KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
@@ -72,15 +75,10 @@ def need_browser(found: str | None, required: bool) -> None:
         pytest.skip(NO_BROWSER)
 
 
-@contextmanager
-def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
-    """Serve `folder` with ``agentlab lab``'s own arguments; gives the address of its first page, token included.
-
-    `home` takes all that Jupyter writes. The server and its kernels end with the context.
-    """
-    _write_settings(home / "settings", theme)
-    places = ["CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"]
-    environment = {
+def private_environment(home: Path) -> dict[str, str]:
+    """This process's environment, with everything that Jupyter reads and writes below `home`."""
+    places = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
+    return {
         **os.environ,
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
@@ -88,7 +86,37 @@ def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> It
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         **{f"JUPYTER_{place}": str(home / place.lower()) for place in places},
     }
-    command = [sys.executable, "-m", "jupyterlab", *lab_arguments(folder, _free_port(), browser=False)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_it_answers(address: str) -> None:
+    """Return once `address` answers. Jupyter prints it a moment before it listens, and says nothing when it does."""
+    start = urlsplit(address)
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            with socket.create_connection((start.hostname, start.port), timeout=SECONDS):
+                return
+        except ConnectionRefusedError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+@contextmanager
+def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
+    """Serve `folder` with ``agentlab lab``'s own arguments; gives the address of its first page, token included.
+
+    `home` takes all that Jupyter writes. The server and its kernels end with the context.
+    """
+    _write_settings(home / "settings", theme)
+    environment = private_environment(home)
+    command = [sys.executable, "-m", "jupyterlab", *lab_arguments(folder, free_port(), browser=False)]
     command.append("--expose-app-in-browser")
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -104,6 +132,7 @@ def jupyter_lab(folder: Path, home: Path, theme: str = "JupyterLab Light") -> It
                     break
             if address is None:
                 raise RuntimeError("JupyterLab did not start:\n" + "".join(said))
+            wait_until_it_answers(address)
             # Whatever it says later must be read, or it would stop once the pipe is full.
             reader = threading.Thread(target=said.extend, args=(server.stderr,), daemon=True)
             reader.start()
@@ -152,7 +181,9 @@ def watch(page: Page) -> Watched:
 def open_notebook(page: Page, address: str, notebook: str) -> None:
     """Open `notebook` (a path below the served folder) and wait until its kernel is idle."""
     start = urlsplit(address)
-    page.goto(f"{start.scheme}://{start.netloc}/lab/tree/{notebook}?{start.query}")
+    # A workspace of its own: two pages that share one restore each other's notebooks, and then ask for a kernel.
+    workspace = re.sub(r"\W", "-", notebook)
+    page.goto(f"{start.scheme}://{start.netloc}/lab/workspaces/{workspace}/tree/{notebook}?{start.query}")
     page.wait_for_function(_KERNEL_IS_IDLE)
 
 
@@ -162,9 +193,9 @@ def run_all_cells(page: Page) -> None:
     for _ in range(10):
         page.evaluate(_RUN_ALL)
         # JupyterLab ignores the first call now and then, so it is made until a cell shows that it runs.
-        if page.evaluate(_SOME_STARTED):
+        with suppress(BrowserTimeoutError):
+            page.wait_for_function(_SOME_STARTED, timeout=2_000)
             break
-        page.wait_for_timeout(500)
     page.wait_for_function(_ALL_DONE)
 
 
@@ -178,9 +209,3 @@ def _write_settings(folder: Path, theme: str) -> None:
         file = folder / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values), encoding="utf-8")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

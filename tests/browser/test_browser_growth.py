@@ -28,6 +28,9 @@ _PANEL = """() => {
 }"""
 
 
+_TOOLBAR = ".modebar-btn, .js-plotly-plot [role=toolbar] *, [aria-label*='Share chart'], [data-title*='Share chart']"
+
+
 def shown(page: Page) -> dict[str, Any]:
     """What the panel of sliders shows: its numbers by name, the chart's lines by name, its sentences."""
     panel: dict[str, Any] = page.evaluate(_PANEL)
@@ -50,6 +53,9 @@ def test_arrow_keys_on_the_slider_of_n_move_the_chart_and_the_sentence(browser: 
     run_all_cells(page)
     page.wait_for_selector(".js-plotly-plot .main-svg >> nth=0")
     page.wait_for_selector(".widget-html [aria-live=polite]")
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .main-svg .scatterlayer').length >= 3")
+    assert page.locator(_TOOLBAR).count() == 0  # it offers to upload the chart, and links to a company
+    assert page.locator(".js-plotly-plot").locator("a, button, [role=button], [tabindex='0']").count() == 0
     before = shown(page)
     expect_computed(before)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentlab.cases.invoices.erp import Erp, PurchaseOrder
+from agentlab.cases.invoices.erp import Erp, PurchaseOrder, money
 from agentlab.dispatch.dispatcher import ToolError
 from agentlab.store import open_store
 
@@ -24,6 +24,20 @@ def erp(clock: Callable[[], float]) -> Erp:
     return system
 
 
+@pytest.mark.parametrize(
+    ("cents", "currency", "written"),
+    [
+        (0, "EUR", "EUR 0.00"),
+        (5, "EUR", "EUR 0.05"),
+        (-15_225, "EUR", "EUR -152.25"),
+        (-5, "USD", "USD -0.05"),
+        (123_456_789, "EUR", "EUR 1,234,567.89"),
+    ],
+)
+def test_an_amount_is_written_as_people_write_it(cents: int, currency: str, written: str) -> None:
+    assert money(cents, currency) == written
+
+
 def test_the_same_posting_with_the_same_key_returns_the_first_one(erp: Erp) -> None:
     first = erp.post(**GOOD)
     assert erp.post(**GOOD) == first
@@ -37,8 +51,8 @@ def test_the_same_posting_with_the_same_key_returns_the_first_one(erp: Erp) -> N
         ({"po": "PO-3"}, "no purchase order PO-3"),
         ({"po": "PO-4"}, "only EUR is posted"),
         ({"currency": "USD"}, "only EUR is posted"),
-        ({"amount_cents": 999}, "is for 1000 cents, the invoice for 999"),
-        ({"amount_cents": -1000}, "is for 1000 cents"),
+        ({"amount_cents": 999}, "is for EUR 10.00, the invoice for EUR 9.99"),
+        ({"amount_cents": -1000}, "is for EUR 10.00, the invoice for EUR -10.00"),
     ],
 )
 def test_a_rule_refuses_and_nothing_is_booked(erp: Erp, change: dict[str, object], says: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -50,13 +51,21 @@ def test_the_table_the_totals_and_the_command_that_approves_are_printed(run: Run
     assert (status, err) == (0, "")
     assert "0302-brandt-kessel" in out
     assert "40 documents: 24 posted, 1 already posted, 2 waiting for approval, 11 to a person" in out
-    assert "one audit event each" in out
+    assert "40 runs ended: 38 answered, 1 budget stop, 1 failed; one audit event each" in out
+    assert "asks to run erp_post_invoice for EUR 7,250.00, with exactly" in out
+    assert not re.search(r"\d cents", out)
     approve = next(line for line in out.splitlines() if "to approve: " in line).split("to approve: ")[1]
     words = approve.replace("YOUR_NAME", "controller").split()
     assert words[:3] == ["agentlab", *INVOICES]
     # The printed command, as it stands, posts the call.
     assert cli.call(words[1:]) == 0
     assert len(postings(url)) == 25
+
+
+def test_one_of_a_kind_is_told_in_the_singular(run: Run) -> None:
+    _, out, _ = run("--only", "0302-brandt-kessel")
+    assert "1 document: 1 posted\n1 run ended: 1 answered; " in out
+    assert "The ERP holds 1 posting.\n" in out
 
 
 def test_json_is_one_document_with_one_audit_event_for_each_run(run: Run) -> None:

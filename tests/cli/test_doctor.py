@@ -180,7 +180,6 @@ def test_json_is_a_list_of_checks_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AGENTLAB_DATABASE", raising=False)
     assert cli.call(["doctor", "--json"]) == 0
     found = [Check(**one) for one in json.loads(capsys.readouterr().out)]
     names = ["python", "packages", "kernel", "widgets", "vocabulary cl100k_base", "vocabulary o200k_base"]

@@ -77,7 +77,9 @@ def test_a_person_sees_formula_table_ratio_and_what_is_assumed(capsys: pytest.Ca
     assert "40 x 3,500 + 1,350 x 780 = 1,193,000" in said
     assert "63,450" in said
     assert "the run reads 45% of what keeping all would read" in said
-    assert "Request 10 is the first over the trigger of 15,000." in said
+    assert (
+        "Request 10 is the first over the trigger of 15,000; the summarising calls are too, with up to 21,200." in said
+    )
 
 
 @pytest.mark.parametrize(("trigger", "rule"), [("4000", "G01"), ("8000", "G02")])

@@ -72,6 +72,7 @@ def test_compaction_is_the_loop_one_would_write_by_hand(
         compactions=len(calls),
         summary_input=sum(calls),
         summary_output=len(calls) * summary,
+        summary_largest=max(calls, default=0),
     )
 
 
@@ -118,6 +119,7 @@ def run_on_messages(control: Control, S: int, U: int, a: int, r: int, N: int, su
         compactions=len(summary_inputs),
         summary_input=sum(summary_inputs),
         summary_output=len(summary_inputs) * summary,
+        summary_largest=max(summary_inputs, default=0),
     )
 
 

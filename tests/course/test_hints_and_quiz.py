@@ -12,13 +12,18 @@ def test_a_hint_opens_step_by_step_as_text():
     assert repr(hint(DOUBLE, step=3)).split("\n")[-1] == "Hint 3 of 3 for 02.1: return 2 * n"
 
 
-def test_in_a_notebook_each_next_hint_is_folded_inside_the_one_before():
+def test_in_a_notebook_every_hint_is_folded_and_each_next_one_inside_the_one_before():
     shown = hint(DOUBLE)._repr_html_()
-    assert shown.count("<details open>") == 1
-    assert shown.count("<details>") == 2
+    assert shown.count("<details>") == 3
     first, second, third = (shown.index(f"Hint {step} of 3") for step in (1, 2, 3))
     assert first < second < third < shown.index("</details>")
     assert "<code>n</code>" in shown
+
+
+def test_a_hint_that_was_asked_for_by_its_step_is_open_with_those_before_it():
+    shown = hint(DOUBLE, step=2)._repr_html_()
+    assert (shown.count("<details open>"), shown.count("<details>")) == (2, 1)
+    assert shown.rindex("<details open>") < shown.index("<details>")
 
 
 @pytest.mark.parametrize("step", [0, 4, -1])

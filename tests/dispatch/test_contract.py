@@ -109,3 +109,10 @@ def test_the_model_is_not_told_who_may_call_or_what_needs_approval():
     told = post_contract().schema_for_model.model_dump_json()
     assert "ap_clerk" not in told
     assert "500000" not in told
+
+
+def test_a_contract_that_is_copied_with_changes_is_a_new_contract():
+    changed = post_contract().model_copy(update={"version": "2"})
+    assert changed.digest == post_contract(version="2").digest != post_contract().digest
+    with pytest.raises(ValidationError, match="no required argument"):
+        post_contract().model_copy(update={"resource": "nope"})

@@ -1,5 +1,7 @@
 """The dispatcher: every outcome that the source text lists, and what its thirty lines could not do."""
 
+import functools
+
 import pytest
 import sqlalchemy
 from hypothesis import given
@@ -8,7 +10,7 @@ from invoice_tool import CLERK, INTERN, Clock, Erp, make_dispatcher, post_call, 
 
 from agentlab.dispatch.contract import SideEffect, ToolContract
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, ToolError
-from agentlab.dispatch.guards import Caller, call_id, propose, resource_scope
+from agentlab.dispatch.guards import Caller, Deny, call_id, propose, resource_scope
 from agentlab.dispatch.ledger import Outcome
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import ToolCall
@@ -59,8 +61,40 @@ def test_an_approved_call_posts_once_and_another_amount_is_not_covered():
     dispatcher.approvals.decide(pending.receipt.call_id, "lead", True)
     assert outcome(dispatcher, post_call(amount_cents=900_000)) is Outcome.EXECUTED
     assert outcome(dispatcher, post_call(amount_cents=900_000)) is Outcome.REPLAYED
-    assert outcome(dispatcher, post_call(amount_cents=950_000)) is Outcome.PENDING
+    assert outcome(dispatcher, post_call(amount_cents=950_000, idempotency_key="key-2")) is Outcome.PENDING
     assert len(erp.posted) == 1
+
+
+def test_nobody_is_asked_about_a_call_whose_key_has_been_used():
+    dispatcher = make_dispatcher()
+    pending = dispatcher.dispatch(post_call(amount_cents=900_000), CLERK)
+    dispatcher.approvals.decide(pending.receipt.call_id, "lead", True)
+    dispatcher.dispatch(post_call(amount_cents=900_000), CLERK)
+    another_run = Caller(user="agent", roles=("ap_clerk",), tenant="north", run="run-2")
+    assert outcome(dispatcher, post_call(amount_cents=950_000)) is Outcome.CONFLICT
+    assert outcome(dispatcher, post_call(amount_cents=900_000), another_run) is Outcome.REPLAYED
+    assert len(dispatcher.approvals.all()) == 1
+
+
+def test_what_was_decided_is_what_runs_even_if_somebody_changes_the_call_in_between():
+    erp = Erp()
+    dispatcher = make_dispatcher(erp=erp)
+    call = post_call()
+    decision = dispatcher.decide(call, CLERK)
+    call.arguments["amount_cents"] = 99_999_999
+    dispatcher.run(decision)
+    assert erp.posted[0]["amount_cents"] == 120_000
+
+
+def test_a_tool_that_changes_its_arguments_does_not_change_the_receipt():
+    base = make_dispatcher()
+
+    def greedy(arguments, caller):
+        arguments["amount_cents"] = 1
+        return "done"
+
+    dispatcher = Dispatcher([Tool(post_contract(), greedy)], [], base.ledger, base.approvals)
+    assert '"amount_cents":120000' in dispatcher.dispatch(post_call(), CLERK).receipt.arguments
 
 
 def test_the_same_key_with_another_payload_is_refused_with_both_digests():
@@ -183,7 +217,7 @@ def test_an_approval_that_expired_before_it_was_used_is_asked_for_anew():
     assert erp.posted == []
 
 
-def test_an_approval_is_spent_by_the_effect_it_allowed():
+def test_a_tool_error_gives_the_approval_back_with_the_key():
     erp = Erp()
     dispatcher = make_dispatcher(erp=erp)
     identity = dispatcher.dispatch(post_call(amount_cents=600_000), CLERK).receipt.call_id
@@ -191,10 +225,61 @@ def test_an_approval_is_spent_by_the_effect_it_allowed():
     erp.raises = ToolError("closed")
     assert outcome(dispatcher, post_call(amount_cents=600_000)) is Outcome.FAILED
     erp.raises = None
-    spent = dispatcher.dispatch(post_call(amount_cents=600_000), CLERK)
-    assert spent.receipt.outcome is Outcome.DENIED
-    assert "spent" in spent.result.content
+    assert outcome(dispatcher, post_call(amount_cents=600_000)) is Outcome.EXECUTED
+    assert dispatcher.approvals.state(identity) == "used"
+    assert len(erp.posted) == 1
+
+
+def test_a_tool_error_on_a_second_attempt_does_not_free_the_key_of_an_unknown_outcome():
+    erp = Erp()
+    dispatcher = make_dispatcher(erp=erp, target_honours_key=True)
+    for raised in (ConnectionError("gone"), ToolError("busy, I did nothing")):
+        erp.raises = raised
+        assert outcome(dispatcher, post_call()) is Outcome.UNKNOWN
+    erp.raises = None
+    assert outcome(dispatcher, post_call(amount_cents=70)) is Outcome.CONFLICT
+    assert outcome(dispatcher, post_call()) is Outcome.EXECUTED
+
+
+@pytest.mark.parametrize("name", ["Agent", " agent ", "AGENT", "\uff41gent"])
+def test_a_requester_does_not_approve_under_another_spelling(name):
+    dispatcher = make_dispatcher()
+    identity = dispatcher.dispatch(post_call(amount_cents=600_000), CLERK).receipt.call_id
+    with pytest.raises(AgentlabError, match="cannot approve it"):
+        dispatcher.approvals.decide(identity, name, True)
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u200b", "agent\u200b", "lead\x00", "le\nad", "\ud800"])
+def test_a_name_that_cannot_be_read_is_no_name(name):
+    dispatcher = make_dispatcher()
+    identity = dispatcher.dispatch(post_call(amount_cents=600_000), CLERK).receipt.call_id
+    with pytest.raises(AgentlabError, match="is no name"):
+        dispatcher.approvals.decide(identity, name, True)
+
+
+def test_a_decision_that_was_changed_is_not_run():
+    erp = Erp()
+    dispatcher = make_dispatcher(erp=erp)
+    decision = dispatcher.decide(post_call(), CLERK)
+    decision.proposal.arguments["amount_cents"] = 777_777
+    with pytest.raises(AgentlabError, match="changed after it was decided"):
+        dispatcher.run(decision)
     assert erp.posted == []
+
+
+def test_a_result_that_is_no_valid_text_is_kept_in_a_form_that_is():
+    base = make_dispatcher()
+    dispatcher = Dispatcher([Tool(post_contract(), lambda a, c: "ok \ud800")], [], base.ledger, base.approvals)
+    first, again = (dispatcher.dispatch(post_call(), CLERK) for _ in range(2))
+    assert (first.receipt.outcome, again.receipt.outcome) == (Outcome.EXECUTED, Outcome.REPLAYED)
+    assert first.result.content == again.result.content == "ok \\ud800"
+
+
+def test_a_guard_without_a_name_still_has_the_last_word():
+    base = make_dispatcher()
+    guard = functools.partial(lambda reason, *_: Deny(reason=reason), "closed today")
+    dispatcher = Dispatcher([Tool(post_contract(), Erp().post)], [guard], base.ledger, base.approvals)
+    assert dispatcher.dispatch(post_call(), CLERK).receipt.guard == "partial"
 
 
 @pytest.mark.parametrize(
@@ -204,10 +289,11 @@ def test_an_approval_is_spent_by_the_effect_it_allowed():
         {"call": post_call(amount_cents=600_000, invoice_id="INV-2")},
         {"caller": Caller(user="agent", roles=("ap_clerk",), tenant="south", run="run-1")},
         {"caller": Caller(user="agent", roles=("ap_clerk",), tenant="north", run="run-2")},
+        {"caller": Caller(user="another", roles=("ap_clerk",), tenant="north", run="run-1")},
         {"contract": post_contract(description="Post an invoice.")},
     ],
 )
-def test_a_call_id_is_bound_to_arguments_tenant_run_and_contract(change):
+def test_a_call_id_is_bound_to_arguments_tenant_user_run_and_contract(change):
     base = {"call": post_call(amount_cents=600_000), "caller": CLERK, "contract": post_contract()}
     ids = {call_id(propose(each["call"]), each["contract"], each["caller"]) for each in (base, base | change)}
     assert len(ids) == 2

@@ -53,7 +53,7 @@ def run_with(control, S, U, a, r, N):
         "u" * U,
         system="s" * S,
         run_id="r",
-        budgets=Budgets(model_calls=N, tokens=10**9, seconds=10.0),
+        budgets=Budgets(model_calls=2 * N, tokens=10**9, seconds=10.0),
         model=Rules(model),
         dispatcher=make_dispatcher(look),
         caller=CLERK,

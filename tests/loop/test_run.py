@@ -246,6 +246,10 @@ def test_nothing_of_an_unusable_reply_is_run_and_its_calls_are_closed(reply):
     assert len(results(result)) == len(reply.tool_calls)
 
 
+def test_a_cut_reply_is_said_to_be_cut():
+    assert task([asks(post_call(), stop=StopReason.LENGTH)]).reason == "the reply was cut at its length limit"
+
+
 def test_the_id_of_a_call_is_used_once_in_a_run():
     result = task([asks(post_call(1)), asks(post_call(1, idempotency_key="key-2"))])
     assert (result.state, result.reason) == (State.FAILED, "the reply uses the id of a call twice, or leaves it empty")
@@ -420,8 +424,9 @@ def test_shortening_changes_what_is_sent_and_not_what_is_kept():
 def test_a_driver_that_sends_the_wrong_thing_is_told_so():
     loop = _loop()
     next(loop)
+    assert loop.send(Compacted(())).event.state is State.CANCELLED
     with pytest.raises(AgentlabError, match="sent Compacted where the loop asked for Reply"):
-        loop.send(Compacted(()))
+        next(loop)
 
 
 def test_the_loop_asks_for_one_thing_at_a_time_and_does_nothing_itself():
@@ -533,3 +538,74 @@ def test_every_transition_of_the_table_is_walked():
         *(cancelled_at(state)[0] for state in CANCELLABLE),
     ]
     assert {step for each in runs for step in walked(each)} == set(TRANSITIONS)
+
+
+@pytest.mark.parametrize("reply", [None, {"content": "hi"}, "hi"])
+def test_a_model_that_breaks_its_promise_ends_the_run_with_one_audit_event(reply):
+    audits = []
+    with pytest.raises(AgentlabError, match="where the loop asked for Reply"):
+        run_task(
+            "Post.",
+            run_id="r",
+            budgets=ROOMY,
+            model=Rules(lambda _: reply),
+            dispatcher=make_dispatcher(),
+            caller=CLERK,
+            clock=Clock(),
+            on_audit=audits.append,
+        )
+    assert [(each.state, each.reason) for each in audits] == [(State.CANCELLED, "stopped by AgentlabError")]
+
+
+@pytest.mark.parametrize("answer", [None, True, "yes"])
+def test_only_the_three_answers_of_a_person_are_answers(answer):
+    erp = Erp()
+    audits = []
+    with pytest.raises(AgentlabError, match="approved, denied or expired"):
+        run_task(
+            "Post.",
+            run_id="r",
+            budgets=ROOMY,
+            model=Rules(lambda _: asks(post_call(amount_cents=600_000))),
+            dispatcher=make_dispatcher(erp=erp),
+            caller=CLERK,
+            clock=Clock(),
+            ask_person=lambda _: answer,
+            on_audit=audits.append,
+        )
+    assert [each.state for each in audits] == [State.CANCELLED]
+    assert erp.posted == []
+
+
+def test_a_tool_that_ends_the_program_ends_the_run_first():
+    erp = Erp()
+    erp.raises = SystemExit(3)
+    audits = []
+    with pytest.raises(SystemExit):
+        run_task(
+            "Post.",
+            run_id="r",
+            budgets=ROOMY,
+            model=Rules(lambda _: asks(post_call())),
+            dispatcher=make_dispatcher(erp=erp),
+            caller=CLERK,
+            clock=Clock(),
+            on_audit=audits.append,
+        )
+    assert [each.state for each in audits] == [State.CANCELLED]
+
+
+def test_a_refused_repeat_does_not_open_the_door_for_the_next_one():
+    polls = [asks(ToolCall(id=str(n), name="poll", arguments={})) for n in range(8)]
+    result = task([*polls, END], dispatcher=make_dispatcher(poll_tool(["busy"] * 3)))
+    assert result.totals.tool_calls == 3
+
+
+def test_the_call_that_makes_a_summary_counts_into_the_budgets():
+    short = (UserMessage(content="Summary."),)
+    full = iter([False, True])
+    compacting = _loop(is_full=lambda _: next(full, False))
+    with Scripted([asks(post_call()), END]) as model:
+        result = drive(compacting, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda _: short)
+    assert result.totals.model_calls == 3
+    assert result.totals.tokens_origin == "estimated"

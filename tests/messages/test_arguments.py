@@ -53,6 +53,8 @@ REFUSED = [
     ('{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "deeper than"),
     ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "deeper than"),
     ('{"a": ' + "9" * 5_000 + "}", "too many digits"),
+    ({"a": [10**5_000]}, "too many digits"),
+    ({"a": -(10**4_300)}, "too many digits"),
 ]
 
 

@@ -1,7 +1,9 @@
 """The growth view without a front end: one result, told as sentence, formula, table and figure."""
 
 import re
+from typing import Any
 
+import plotly.io as pio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ CONTROLS = (ClearToolResults(keep=3, placeholder=20), Compact(trigger=20_000, su
 
 def test_the_sentence_of_keeping_all_gives_the_cost_of_doubling() -> None:
     assert view.sentence(view.grow(**COURSE, N=40)) == (
-        "The run sends 1,193,000 input tokens in 40 requests; the largest has 56,150 and the last 56,150. "
+        "The run sends 1,193,000 input tokens in 40 requests; the last is the largest, with 56,150. "
         "Going from 20 to 40 requests multiplies the total by 3.65."
     )
 
@@ -26,12 +28,30 @@ def test_the_sentence_of_compaction_counts_the_summarising_calls_in() -> None:
     said = view.sentence(view.grow(**COURSE, N=40, trigger=20_000, control=CONTROLS[1]))
     assert "3 summarising calls read 63,450 tokens more and write 4,500." in said
     assert f"reads {(468_050 + 63_450) / 1_193_000:.0%} of what keeping all would read" in said
-    assert said.endswith("No request is over the trigger of 20,000.")
+    assert said.endswith("No request is over the trigger of 20,000; the summarising calls are, with up to 21,200.")
+
+
+def test_one_summarising_call_is_told_in_the_singular() -> None:
+    said = view.sentence(view.grow(**COURSE, N=15, trigger=20_000, control=CONTROLS[1]))
+    assert "1 summarising call reads 21,050 tokens more and writes 1,500." in said
+    assert said.endswith("No request is over the trigger of 20,000; the summarising call is, with 21,050.")
+
+
+def test_summarising_calls_are_told_beside_a_request_that_is_over_too() -> None:
+    said = view.sentence(view.grow(**COURSE, N=5, trigger=3_000, control=Compact(trigger=3_500, summary=100)))
+    assert said.endswith(
+        "Request 1 is the first over the trigger of 3,000; the summarising calls are too, with up to 4,950."
+    )
+
+
+def test_a_trigger_above_every_call_leaves_the_summarising_calls_unsaid() -> None:
+    said = view.sentence(view.grow(**COURSE, N=40, trigger=30_000, control=CONTROLS[1]))
+    assert said.endswith("No request is over the trigger of 30,000.")
 
 
 def test_one_request_is_told_in_the_singular_and_compared_with_nothing() -> None:
     said = view.sentence(view.grow(**COURSE, N=1))
-    assert said == "The run sends 3,500 input tokens in 1 request; the largest has 3,500 and the last 3,500."
+    assert said == "The run sends 3,500 input tokens in 1 request."
 
 
 def test_a_run_of_empty_messages_has_a_sentence_too() -> None:
@@ -87,7 +107,7 @@ def test_the_comparison_has_a_row_for_each_control() -> None:
         "keep all",
         "clear, keep 3",
         "compact over 20,000",
-        "trim, last 20 messages",
+        "trim to 20 messages",
     ]
     assert table.rows[1] == ("clear, keep 3", "13,670", "407,120", "34%", "0")
 
@@ -118,7 +138,19 @@ def test_the_figure_names_its_axes_with_units_and_fits_beside_sliders() -> None:
     assert "tokens" in layout.yaxis.title.text
     assert layout.title.text
     assert layout.legend.orientation == "h"
-    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert layout.paper_bgcolor == layout.plot_bgcolor == view.PAPER
+
+
+def test_a_run_of_one_request_is_a_point_that_can_be_seen() -> None:
+    assert [trace.mode for trace in view.figure(view.grow(**COURSE, N=1)).data] == ["markers"]
+    assert [trace.mode for trace in view.figure(view.grow(**COURSE, N=2)).data] == ["lines"]
+
+
+def test_the_legend_gets_as_many_rows_as_it_needs_below_the_title() -> None:
+    few = view.figure(view.grow(**COURSE, N=40, trigger=20_000)).layout
+    many = view.figure([view.grow(**COURSE, N=40, trigger=20_000, control=control) for control in CONTROLS]).layout
+    assert many.margin.t >= few.margin.t + 19
+    assert many.height - many.margin.t == few.height - few.margin.t
 
 
 def test_no_two_lines_of_a_comparison_look_alike_even_without_colour() -> None:
@@ -137,11 +169,18 @@ def _contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("paper", ["#ffffff", "#111111"])
-def test_every_colour_can_be_told_from_light_and_dark_paper(paper: str) -> None:
+def test_every_line_and_every_word_can_be_told_from_the_paper() -> None:
     for colour in (*view.LINE_COLOURS, view.TRIGGER_COLOUR):
-        assert _contrast(colour, paper) >= 3, colour
-    assert _contrast(view.TEXT_COLOUR, paper) >= 4
+        assert _contrast(colour, view.PAPER) >= 3, colour
+    assert _contrast(view.TEXT_COLOUR, view.PAPER) >= 4.5
+
+
+def test_a_figure_is_shown_without_plotlys_toolbar(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
+    monkeypatch.setattr("plotly.io._renderers.ipython_display.display", lambda bundle, raw: shown.append(bundle))
+    view.figure(view.grow(**COURSE, N=3))._ipython_display_()
+    assert [one["config"]["displayModeBar"] for bundle in shown for one in bundle.values()] == [False]
 
 
 def test_a_trigger_that_is_none_is_refused() -> None:

@@ -27,6 +27,10 @@ def test_the_panel_starts_with_the_figures_of_the_course(shown: Panel) -> None:
     assert "468,050" in shown.table.value
 
 
+def test_the_chart_has_no_toolbar_that_offers_to_upload_it(shown: Panel) -> None:
+    assert shown.figure._config["displayModeBar"] is False
+
+
 @pytest.mark.parametrize("name", COURSE)
 def test_each_slider_moves_its_box_the_chart_the_sentence_and_the_table(shown: Panel, name: str) -> None:
     before = ([list(trace.y) for trace in shown.figure.data], shown.sentence.value, shown.table.value)
@@ -47,6 +51,14 @@ def test_a_number_box_moves_its_slider(shown: Panel) -> None:
     assert len(shown.figure.data[0].x) == 5
 
 
+def test_a_number_between_two_steps_of_the_slider_stays_as_it_was_typed(shown: Panel) -> None:
+    shown.numbers["S"].value = 3_049
+    assert (shown.numbers["S"].value, shown.sliders["S"].value) == (3_049, 3_000)
+    assert f"{grow(**{**COURSE, 'S': 3_049}).keep_all.total:,}" in shown.sentence.value
+    shown.sliders["S"].value = 3_100
+    assert shown.numbers["S"].value == 3_100
+
+
 def test_a_number_that_makes_no_sense_is_held_at_the_limit(shown: Panel) -> None:
     shown.numbers["N"].value = -3
     assert shown.numbers["N"].value == shown.sliders["N"].value == 1
@@ -57,6 +69,11 @@ def test_a_number_that_makes_no_sense_is_held_at_the_limit(shown: Panel) -> None
 def test_the_name_of_the_compacted_line_follows_the_trigger(shown: Panel) -> None:
     shown.sliders["trigger"].value = 30_000
     assert [trace.name for trace in shown.figure.data] == ["keep all", "compact over 30,000", "trigger"]
+
+
+def test_a_panel_may_start_between_two_steps() -> None:
+    started = panel(**{**COURSE, "r": 1_234})
+    assert (started.numbers["r"].value, started.sliders["r"].value) == (1_234, 1_250)
 
 
 def test_a_value_beyond_the_usual_range_widens_its_slider() -> None:

@@ -24,6 +24,16 @@ CURRENCY = "EUR"
 """The only currency that is posted without a person."""
 
 
+def money(cents: int, currency: str = CURRENCY) -> str:
+    """An amount as people write it.
+
+    >>> money(123450), money(-15225, "USD")
+    ('EUR 1,234.50', 'USD -152.25')
+    """
+    whole, rest = divmod(abs(cents), 100)
+    return f"{currency} {'-' if cents < 0 else ''}{whole:,}.{rest:02d}"
+
+
 class PurchaseOrder(Frozen):
     """What was ordered from whom, for which tenant. ``amount_cents`` counts hundredths of ``currency``."""
 
@@ -182,7 +192,9 @@ class Erp:
         if earlier is not None:
             raise ToolError(f"purchase order {po} is already invoiced by {earlier.invoice} (no. {earlier.number})")
         if amount_cents != order.amount_cents:
-            raise ToolError(f"purchase order {po} is for {order.amount_cents} cents, the invoice for {amount_cents}")
+            raise ToolError(
+                f"purchase order {po} is for {money(order.amount_cents)}, the invoice for {money(amount_cents)}"
+            )
         return order
 
     def _order(self, connection: "Connection", po: str) -> PurchaseOrder | None:

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from agentlab.cases.invoices.documents import Document
+from agentlab.cases.invoices.erp import money
+from agentlab.cases.invoices.tools import APPROVAL_ABOVE_CENTS
 from agentlab.dispatch.ledger import Outcome, Receipt
 from agentlab.loop.budgets import Totals
 from agentlab.loop.effects import AuditEvent
 from agentlab.loop.machine import State
+from agentlab.messages.arguments import parse_arguments
 from agentlab.shapes import Frozen, Quantity
 
 
@@ -90,22 +93,28 @@ def _deed(receipts: Sequence[Receipt]) -> tuple[DocumentOutcome, str] | None:
             return _POSTED[receipt.outcome], _posting(receipt.detail)
     last = posts[-1] if posts else None
     if last and last.outcome in (Outcome.PENDING, Outcome.EXPIRED):
-        cents = json.loads(last.arguments)["amount_cents"]
-        return DocumentOutcome.WAITING, f"{_euros(cents)} is above the limit; approval {(last.call_id or '')[:12]}"
+        asked, limit = json.loads(last.arguments), money(APPROVAL_ABOVE_CENTS)
+        amount, waiting = money(asked["amount_cents"], asked["currency"]), (last.call_id or "")[:12]
+        return DocumentOutcome.WAITING, f"{amount} is above the limit of {limit}; approval {waiting}"
     queued = [r for r in receipts if r.tool == "queue_for_person" and r.outcome is Outcome.EXECUTED]
     if queued:
         # The refusal itself says more than what the model made of it.
-        return DocumentOutcome.TO_A_PERSON, last.detail if last else str(json.loads(queued[-1].arguments)["reason"])
+        return DocumentOutcome.TO_A_PERSON, _refusal(last) if last else str(json.loads(queued[-1].arguments)["reason"])
     return None
+
+
+def _refusal(receipt: Receipt) -> str:
+    """The words of the refusal; those of a schema speak of cents, so the amount as people write it goes before them."""
+    arguments = parse_arguments(receipt.arguments).values or {}
+    cents, currency = arguments.get("amount_cents"), arguments.get("currency")
+    if receipt.outcome is not Outcome.INVALID or type(cents) is not int or not isinstance(currency, str):
+        return receipt.detail
+    return f"{money(cents, currency)} is not posted: {receipt.detail}"
 
 
 def _posting(result: str) -> str:
     posting = json.loads(result)
-    return f"{_euros(posting['amount_cents'])} on {posting['po']} as posting {posting['posted_as']}"
-
-
-def _euros(cents: int) -> str:
-    return f"EUR {cents // 100:,}.{cents % 100:02d}"
+    return f"{money(posting['amount_cents'])} on {posting['po']} as posting {posting['posted_as']}"
 
 
 def _count(handled: Sequence[Handled], outcome: DocumentOutcome) -> int:

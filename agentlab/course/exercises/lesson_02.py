@@ -30,6 +30,8 @@ _BAD_ARGUMENTS: tuple[tuple[Any, str], ...] = (
     ),
     (invoice(-120_000, "k"), "a negative amount turns a payment into its opposite"),
     (invoice(0, "k"), "an amount of zero is not greater than zero"),
+    ({**invoice(5, "k"), "invoice_id": ""}, "an empty id names no invoice; nobody can say what was posted"),
+    (invoice(5, ""), "an empty key is the same for all calls: the second invoice would get the result of the first"),
     (["INV-1042", 120_000, "k"], "a model may send a list where an object was asked for; that is a problem to report"),
     (None, "a model may send no arguments at all; that is a problem to report"),
 )
@@ -270,17 +272,19 @@ def _package_answers(case: Case) -> Answer:
         approvals = Approvals(engine)
         tool = Tool(post_invoice(), lambda arguments, caller: {"status": "posted"})
         dispatcher = Dispatcher([tool], four_guards(approvals), Ledger(engine), approvals)
-        caller = Caller(user="rosa", roles=case.roles, tenant="acme", run="run-1")
+        caller = Caller(user="clerk", roles=case.roles, tenant="acme", run="run-1")
         return answer_of(dispatcher.dispatch(ToolCall(id="call_1", name=case.tool, arguments=case.arguments), caller))
     finally:
         engine.dispose()
 
 
 def _gist(case: Case) -> tuple[str, Any, frozenset[str]]:
-    # The key is no part of what a case tries out; repr tells 1 from True.
+    # Which key it is, is no part of what a case tries out, unless it is none; repr tells 1 from True.
     arguments: Any = case.arguments
     if isinstance(arguments, dict):
-        arguments = sorted((key, repr(value)) for key, value in arguments.items() if key != "idempotency_key")
+        key = arguments.get("idempotency_key")
+        usual = {"idempotency_key": "some key"} if isinstance(key, str) and key else {}
+        arguments = sorted((name, repr(value)) for name, value in {**arguments, **usual}.items())
     return case.tool, repr(arguments), frozenset(case.roles)
 
 
@@ -332,11 +336,13 @@ EXERCISES = (
         minutes=7,
         check=_validate,
         hints=(
-            "Three questions: a dict with exactly the three keys? each value of its type? the amount above 0?",
+            "Four questions: a dict with exactly the three keys? each value of its type? no text empty? the amount "
+            "above 0?",
             "`set(arguments) != set(FIELDS)` finds a missing and an extra key at once. For the types ask "
             "`type(value) is kind`, because `isinstance(True, int)` is true.",
             "First `if not isinstance(arguments, dict) or set(arguments) != set(FIELDS): return ...`, then a loop over "
-            "`FIELDS.items()` that returns a text for the first wrong type, then the amount, then `return None`.",
+            "`FIELDS.items()` that returns a text for the first wrong type, then `if '' in arguments.values()`, then "
+            "the amount, then `return None`.",
         ),
     ),
     Exercise(

@@ -17,6 +17,8 @@ def right_validate(arguments):
     for field, kind in FIELDS.items():
         if type(arguments[field]) is not kind:
             return f"{field} has the wrong type"
+    if "" in arguments.values():
+        return "a text is empty"
     return None if arguments["amount_cents"] > 0 else "amount_cents must be greater than 0"
 
 
@@ -124,6 +126,16 @@ def only_the_amount_has_a_type(arguments):
     if isinstance(arguments, dict) and "invoice_id" in arguments:
         arguments = {**arguments, "invoice_id": str(arguments["invoice_id"])}
     return right_validate(arguments)
+
+
+def an_empty_id_will_do(arguments):
+    problem = right_validate(arguments)
+    return None if problem == "a text is empty" and arguments["idempotency_key"] else problem
+
+
+def an_empty_key_will_do(arguments):
+    problem = right_validate(arguments)
+    return None if problem == "a text is empty" and arguments["invoice_id"] else problem
 
 
 def the_sign_is_forgotten(arguments):
@@ -339,6 +351,8 @@ WRONG = {
         "text is converted": text_is_converted,
         "text is converted in place": text_is_converted_in_place,
         "a float will do": a_float_will_do,
+        "an empty id will do": an_empty_id_will_do,
+        "an empty key will do": an_empty_key_will_do,
         "only the amount has a type": only_the_amount_has_a_type,
         "the sign is forgotten": the_sign_is_forgotten,
         "zero passes": zero_passes,
@@ -405,6 +419,10 @@ WRONG = {
         ),
         "no roles given": ({"name": TOOL, "arguments": GOOD}, right_dispatch),
         "roles as one text": ({"name": TOOL, "arguments": GOOD, "roles": "ap_clerk"}, right_dispatch),
+        "an empty key that the own dispatch lets through": (
+            case(idempotency_key=""),
+            dispatcher(decider(known_tool, spoiled(an_empty_key_will_do), role, approval)),
+        ),
         "a case that the own dispatch lets through": (
             case(amount_cents=LIMIT + 5),
             dispatcher(decider(known_tool, valid, role)),
