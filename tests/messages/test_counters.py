@@ -13,7 +13,7 @@ from agentlab.errors import AgentlabError
 from agentlab.messages import counters
 from agentlab.messages.conversation import AssistantMessage, Request, ToolCall, ToolResult, ToolSchema, UserMessage
 from agentlab.messages.counters import count_message, count_request, count_text
-from agentlab.messages.vocabulary import VOCABULARY, encode, encoding_of, load_encoding, vocabulary_bytes
+from agentlab.messages.vocabulary import PIECE, VOCABULARY, encode, encoding_of, load_encoding, vocabulary_bytes
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
@@ -147,3 +147,9 @@ def test_a_request_counts_as_the_sum_of_its_parts():
 def test_arguments_that_json_cannot_hold_are_counted_all_the_same(arguments):
     message = AssistantMessage(tool_calls=(ToolCall(id="1", name="due", arguments=arguments),))
     assert count_message(message) > 0
+
+
+def test_a_very_long_text_is_counted_in_pieces():
+    assert count_text(" " * 1_000_000) > 0
+    words = "word " * 100_000
+    assert abs(count_text(words) - len(words) / 5) <= len(words) / PIECE + 2

@@ -138,7 +138,7 @@ def write_messages(messages: Sequence[Message], before: Message | None) -> list[
                     wire.append({"role": "user", "content": open_results})
                 open_results.append(block)
                 continue
-            case UserMessage() if open_results is not None:
+            case UserMessage() if open_results is not None and message.content:
                 open_results.append({"type": "text", "text": message.content})
             case UserMessage() | SystemMessage():
                 wire.append({"role": message.role, "content": message.content})
@@ -150,7 +150,10 @@ def write_messages(messages: Sequence[Message], before: Message | None) -> list[
 
 def joins(before: Message, message: Message) -> bool:
     """Whether `message` would share the wire message of the one before it."""
-    return isinstance(before, ToolResult) and isinstance(message, ToolResult | UserMessage)
+    # An empty text block is refused, so an empty text of the user stays a message of its own.
+    return isinstance(before, ToolResult) and (
+        isinstance(message, ToolResult) or (isinstance(message, UserMessage) and bool(message.content))
+    )
 
 
 def _assistant_content(message: AssistantMessage) -> JsonValue:

@@ -81,8 +81,8 @@ def a_text(value: JsonValue, where: str) -> str:
 
 
 def number_of(value: JsonValue) -> int:
-    """A count of tokens; what is missing or no whole number counts as 0."""
-    return value if type(value) is int else 0
+    """A count of tokens; what is missing, negative or no whole number counts as 0."""
+    return value if type(value) is int and value > 0 else 0
 
 
 def joined_text(parts: JsonValue, where: str, kinds: frozenset[str], notes: Notes, glue: str = "\n") -> str:
