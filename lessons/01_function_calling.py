@@ -22,7 +22,8 @@
 # - read the same call in three providers' JSON, and say what does not survive the way from one to another,
 # - tell which histories a provider refuses, and which replies may have their calls run.
 #
-# **Time:** 30 minutes for the lesson, 30 for its exercise. No key and no network are needed.
+# **Time:** 30 minutes for the lesson, 30 for [its exercise](../exercises/01_function_calling.ipynb). No key and no
+# network are needed.
 
 # %% [markdown]
 # ## Predict, then run
@@ -34,11 +35,13 @@
 # - b: the question and the result
 # - c: the question, the model's call, and the result
 # - d: as c, with a line of text before the result: "Here it is:"
+#
+# Write your guess into the next cell before you run it. The output below is folded until you do.
 
 # %%
 my_guess = "a"
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from IPython.display import Markdown, display
 
 from agentlab.messages.conversation import AssistantMessage, ToolCall, ToolResult, UserMessage
@@ -133,10 +136,10 @@ print(f"{(one + two) / three:.0%} of it has been over the wire before")
 # %% [markdown]
 # ## The same call in three dialects
 #
-# Now message 3 as each provider takes it. The words differ, and so does the shape. Before you look: in which of them
+# Now message 3 as each provider takes it. The words differ, and so does the shape. **Predict:** in which of them
 # are the arguments an object, and in which are they text?
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.views.wire import side_by_side
 
 side_by_side(message_3)
@@ -232,9 +235,10 @@ for strict in (True, False):
 # %% [markdown]
 # ## How a reply ends, and what may run
 #
-# Predict: a reply was cut by the limit of output tokens. A call is in it, and its arguments look complete. May it run?
+# **Predict:** a reply was cut by the limit of output tokens. A call is in it, and its arguments look complete. May it
+# run?
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.views.replies import stop_table
 
 stop_table()
@@ -345,13 +349,32 @@ from agentlab.views.schemas import schema_sliders
 say(share_sentence(share))
 schema_sliders(tools, schema_tokens, history_tokens)
 
+# %% jupyter={"source_hidden": true}
+from html import escape
+
+from IPython.display import HTML
+
+answers = [
+    f"{share_sentence(share)} With schemas twice as large: "
+    f"{share_sentence(schema_share(tools, 2 * schema_tokens, history_tokens))} The larger one schema is, the fewer tools it takes.",
+    f"Half as many: {share_sentence(schema_share(tools // 2, schema_tokens, history_tokens))}",
+    f"{share_sentence(schema_share(tools, schema_tokens, 50_000))} The share is another, the cost is the "
+    "same: these tokens are sent with every request.",
+]
+HTML(
+    "".join(
+        f"<details><summary>Answer {number}</summary><p>{escape(answer)}</p></details>"
+        for number, answer in enumerate(answers, start=1)
+    )
+)
+
 # %% [markdown]
 # ## One after the other, or at once
 #
-# Three invoices must be read. The model can ask for one in each reply, or for all three in one. Predict the number of
-# requests, and by what factor the tokens sent differ.
+# Three invoices must be read. The model can ask for one in each reply, or for all three in one. **Predict** the number
+# of requests, and by what factor the tokens sent differ.
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 ids = [f"INV-104{n}" for n in (2, 3, 4)]
 calls = [ToolCall(id=f"call_{n}", name="invoice_get", arguments={"invoice_id": i}) for n, i in enumerate(ids)]
 
@@ -471,7 +494,8 @@ print("agentlab messages convert request.json --from anthropic --to openai-chat"
 print("agentlab tokens request.json")
 
 # %% [markdown]
-# The exercise `exercises/01_function_calling.ipynb` goes on from here.
+# Now do it yourself: [Try it 01](../exercises/01_function_calling.ipynb). Then go on with
+# [02 The guarded dispatcher](02_guarded_dispatcher.ipynb): what stands between such a text and your ERP.
 
 # %% [markdown] tags=["try-it"]
 # # Try it 01: repair a history, write a schema, decide what runs

@@ -4,7 +4,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.facts import cited, read_facts
-from agentlab.views.growth import LINE_COLOURS, TEXT_COLOUR
 from agentlab.views.paired import Pair, Range, pair
 from agentlab.views.tables import Table
 from agentlab.views.tokens import SchemaShare, schema_share, share_sentence, share_table
@@ -12,6 +11,10 @@ from agentlab.views.tokens import SchemaShare, schema_share, share_sentence, sha
 if TYPE_CHECKING:
     import ipywidgets as widgets
     import plotly.graph_objects as go
+
+# Plotly cannot follow the theme, and no colour of text can be read on both white and JupyterLab's dark #111.
+_PAPER, _TEXT, _GRID = "#ffffff", "#333333", "rgba(128,128,128,0.25)"
+_LINE, _MARKER = "#2b7bd6", "#c2571a"
 
 _RANGES = {
     "tools": Range("tools", 0, 150, 1),
@@ -37,26 +40,26 @@ def figure(sizes: SchemaShare) -> "go.Figure":
     tools, shares = _curve(sizes)
     chart = go.Figure(
         [
-            go.Scatter(x=tools, y=shares, name="share of schemas", mode="lines", line={"color": LINE_COLOURS[1]}),
+            go.Scatter(x=tools, y=shares, name="share of schemas", mode="lines", line={"color": _LINE}),
             go.Scatter(
                 x=[sizes.tools],
                 y=[sizes.share],
                 name="this request",
                 mode="markers",
-                marker={"color": LINE_COLOURS[2], "size": 11, "symbol": "diamond"},
+                marker={"color": _MARKER, "size": 11, "symbol": "diamond"},
             ),
         ]
     )
-    axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "rangemode": "tozero", "linecolor": TEXT_COLOUR}
+    axis = {"gridcolor": _GRID, "zeroline": False, "rangemode": "tozero", "linecolor": _TEXT}
     return chart.update_layout(
         template="none",
         title={"text": "Share of a request that is tool schema", "x": 0, "xref": "paper", "font": {"size": 16}},
         xaxis={**axis, "title": {"text": "tools in the request"}},
         yaxis={**axis, "tickformat": ".0%", "range": [0, 1]},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        font={"color": TEXT_COLOUR},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": _TEXT},
+        paper_bgcolor=_PAPER,
+        plot_bgcolor=_PAPER,
         width=640,
         height=360,
         margin={"l": 60, "r": 20, "t": 80, "b": 50},

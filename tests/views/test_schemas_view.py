@@ -67,9 +67,10 @@ def test_what_is_no_size_is_refused(wrong: object) -> None:
         panel(**{**START, "tools": wrong})
 
 
-def test_a_figure_is_small_and_shows_the_theme_through() -> None:
+def test_a_figure_is_small_and_its_text_can_be_read_in_every_theme() -> None:
     drawn = figure(schema_share(**START))
-    assert drawn.layout.paper_bgcolor == "rgba(0,0,0,0)"
+    assert drawn.layout.paper_bgcolor == drawn.layout.plot_bgcolor == "#ffffff"
+    assert drawn.layout.font.color == "#333333"
     assert len(drawn.to_json()) < 6_000
 
 
