@@ -356,7 +356,8 @@ from IPython.display import HTML
 
 answers = [
     f"{share_sentence(share)} With schemas twice as large: "
-    f"{share_sentence(schema_share(tools, 2 * schema_tokens, history_tokens))} The larger one schema is, the fewer tools it takes.",
+    f"{share_sentence(schema_share(tools, 2 * schema_tokens, history_tokens))} "
+    "The larger one schema is, the fewer tools it takes.",
     f"Half as many: {share_sentence(schema_share(tools // 2, schema_tokens, history_tokens))}",
     f"{share_sentence(schema_share(tools, schema_tokens, 50_000))} The share is another, the cost is the "
     "same: these tokens are sent with every request.",
