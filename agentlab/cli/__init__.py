@@ -43,6 +43,7 @@ def build_app() -> typer.Typer:
     app.callback()(_options)
     for command in COMMANDS:
         command.register(app)
+        context_settings={"help_option_names": ["--help", "-h"]},  # the commands take it over
     return app
 
 
