@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import JsonValue
 
-from agentlab.cli.output import print_json, print_line, print_table
 from agentlab.cli.numbers import whole
+from agentlab.cli.output import print_json, print_line, print_table, printable
 from agentlab.errors import AgentlabError
 from agentlab.paths import clone_folder
 
@@ -33,12 +33,12 @@ def check(
 
     rows = []
     for path in [notebook] if notebook else _notebooks("exercises"):
-        print_line(f"running {path.name} ...", err=True)
+        print_line(f"running {printable(path.name)} ...", err=True)
         rows += [(path.name, result) for result in review(path)]
     if as_json:
         print_json([{"notebook": name, **result.model_dump()} for name, result in rows])
     elif rows:
-        table = [(result.exercise, result.state, _detail(result)) for _, result in rows]
+        table = [(printable(result.exercise), result.state, printable(_detail(result))) for _, result in rows]
         print_table(("exercise", "state", "detail"), table)
     else:
         print_line("no exercise is checked in there; notebooks with exercises are in exercises/")

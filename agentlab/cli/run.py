@@ -120,6 +120,8 @@ def invoices(
 def _need_a_name(answers: Sequence[str], approver: str | None) -> None:
     if answers and not (approver or "").strip():
         raise AgentlabError("an approval goes on record with a name; add --as NAME")
+    if approver is not None and not approver.isprintable():
+        raise AgentlabError(f"--as is {approver!a}, which cannot be shown on record; give a name of plain text")
     if approver is not None and not answers:
         raise AgentlabError("--as names who answers; add --approve ID or --deny ID")
 
