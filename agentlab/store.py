@@ -1,13 +1,14 @@
 """One database URL for everything that must outlive a process: SQLite by default, PostgreSQL by URL."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import URL, Engine
 
 DEFAULT_URL = "sqlite:///agentlab.db"
 """A file in the current folder: easy to see, to copy and to delete."""
@@ -18,7 +19,14 @@ BUSY_SECONDS = 30
 
 def database_url(given: str | None = None) -> str:
     """The URL to use: the one given, else the environment's ``AGENTLAB_DATABASE``, else `DEFAULT_URL`."""
-    return given or os.environ.get("AGENTLAB_DATABASE") or DEFAULT_URL
+    return given if given is not None else os.environ.get("AGENTLAB_DATABASE") or DEFAULT_URL
+
+
+def shown_url(url: "str | URL") -> str:
+    """A database URL as it may be shown: without its password, and without its query, which can hold another one."""
+    import sqlalchemy
+
+    return sqlalchemy.make_url(url).set(query={}).render_as_string(hide_password=True)
 
 
 def open_store(url: str) -> "Engine":
@@ -29,16 +37,16 @@ def open_store(url: str) -> "Engine":
     the message never repeats a password.
     """
     import sqlalchemy
-    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SAWarning, SQLAlchemyError
     from sqlalchemy.pool import StaticPool
 
     try:
         parsed = sqlalchemy.make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number is a plain ValueError
         raise AgentlabError(
             "the database URL cannot be read; write it like sqlite:///agentlab.db or postgresql+psycopg://user@host/name"
         ) from None
-    shown = parsed.render_as_string(hide_password=True)
+    shown = shown_url(parsed)
     options: dict[str, Any] = {}
     is_sqlite = parsed.get_backend_name() == "sqlite"
     if is_sqlite:
@@ -47,10 +55,12 @@ def open_store(url: str) -> "Engine":
             options["poolclass"] = StaticPool
         else:
             folder = Path(parsed.database).parent
-            if not folder.is_dir():
+            if not _is_folder(folder):
                 raise AgentlabError(f"the folder {folder} of the database {shown} does not exist; create it first")
     try:
-        engine = sqlalchemy.create_engine(parsed, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SAWarning)  # it warns of an option that it would then ignore
+            engine = sqlalchemy.create_engine(parsed, **options)
         if is_sqlite:
             _prepare_sqlite(engine)
         with engine.connect() as connection:
@@ -60,7 +70,20 @@ def open_store(url: str) -> "Engine":
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise AgentlabError(f"the database {shown} does not answer: {reason}") from None
+    except (ValueError, TypeError, SAWarning):
+        # Its message may repeat an option's value, and so a password.
+        raise AgentlabError(
+            f"the database {shown} has a name, or an option behind the ? of its URL, that its driver does not take; "
+            "correct the URL"
+        ) from None
     return engine
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that is too long, or one that no file system takes
+        return False
 
 
 def _prepare_sqlite(engine: "Engine") -> None:

@@ -22,7 +22,8 @@
 # - say at which step a request outgrows a limit,
 # - choose between clearing, compaction and trimming, and name what each one loses.
 #
-# **Time:** 30 minutes for the lesson, 30 for its exercise. No key and no network are needed.
+# **Time:** 30 minutes for the lesson, 30 for [its exercise](../exercises/04_context_growth.ipynb). No key and no
+# network are needed.
 
 # %% [markdown]
 # ## The five numbers and a limit
@@ -41,13 +42,13 @@ trigger = 20_000  # a request should not be larger than this
 # %% [markdown]
 # ## Predict, then run
 #
-# The run gets twice as many steps. By what factor does the total of its input tokens grow? Write your guess into the
-# next cell before you run it.
+# **Predict:** the run gets twice as many steps. By what factor does the total of its input tokens grow? Write your
+# guess into the next cell and run it. The output of the cell after it is folded until you run that one too.
 
 # %%
 my_guess = 2.0
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from IPython.display import Markdown, display
 
 from agentlab.context.growth import total
@@ -146,9 +147,10 @@ say(
 # - **Trimming** keeps the last messages and drops whole steps before them.
 # - **Compaction** asks the model for a summary when a request would be over the trigger, and goes on from it.
 #
-# Predict: which one sends the fewest tokens over the whole run? Then run.
+# **Predict:** which one sends the fewest tokens over the whole run? Then run the next cells; what they show is folded
+# until you do.
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.context.controls import ClearToolResults, Compact, TrimTurns
 from agentlab.views.growth import comparison
 
@@ -158,17 +160,24 @@ compact = Compact(trigger=trigger, summary=1_500)
 runs = [grow(S, U, a, r, N, trigger, control) for control in (KeepAll(), clear, trim, compact)]
 comparison(runs)
 
-# %%
-cheapest = min(runs, key=lambda one: one.forecast.all_input)
+# %% jupyter={"outputs_hidden": true}
+fewest = min(runs, key=lambda one: one.forecast.all_input)
 smallest = min(runs, key=lambda one: one.forecast.largest)
 say(
-    f"Fewest tokens over the run: **{cheapest.control.label}**, {cheapest.share:.0%} of keeping all. "
+    f"Fewest tokens over the run: **{fewest.control.label}**, {fewest.share:.0%} of keeping all. "
+    "That share counts tokens, not money. "
     f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
 )
 figure(runs[1:], title="What each request sends, by control")
 
 # %% [markdown]
-# Compaction has a bill of its own: each summary is a model call that reads the whole pending request.
+# Why tokens are not money: with prompt caching a provider charges less for the beginning of a request that it has read
+# before. Clearing at every step changes the history at every step, and what stands behind the change is read at the
+# full price again. So it can cost more than to keep all and let the cache work. Which one costs less depends on the
+# prices; a later lesson brings them.
+#
+# Compaction has a bill of its own: each summary is a model call that reads the whole pending request. That call is over
+# the trigger, since this is why it is made: it must fit into the model's window too.
 
 # %%
 compacted = runs[-1]
@@ -257,16 +266,16 @@ for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 2
 # ## A trigger that is too low
 #
 # After a summary a request already holds *S + U + s*. With a trigger near that number, compaction fires again and
-# again. Predict: does the run read more tokens then, or fewer?
+# again. **Predict:** does the run read more tokens then, or fewer?
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from agentlab.context.lint import advise
 
 low = Compact(trigger=S + U + 1_500 + a + r, summary=1_500)
 too_low = grow(S, U, a, r, N, trigger, low)
 comparison([compacted, too_low])
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 say(
     f"The low trigger makes {too_low.forecast.compactions:,} summaries in {N:,} steps, instead of "
     f"{compacted.forecast.compactions:,}. Each is one more call that the user waits for; together they write "
@@ -300,8 +309,9 @@ sliders(S, U, a, r, N, trigger)
 #
 # - **Latency.** A longer request takes longer to read. A summary is one more model call that the user waits for.
 # - **Cost.** Budget tokens for a run, not only calls. Shrink *r* at its source first: pages, filters, a cap, or a
-#   handle in place of the payload. Prompt caching lowers the price of a resent token, not the number; and clearing
-#   changes the text that was cached, so clear rarely and much at a time.
+#   handle in place of the payload. Prompt caching lowers the price of a resent token, not the number, and clearing
+#   changes the text that was cached. *Clear, keep 3* above does so at every step; where a cache pays, clear rarely and
+#   much at a time instead.
 # - **Accuracy.** A model finds less in a full context. But every control forgets: test your agent on cases where an
 #   early detail matters late.
 # - **Failure.** A cut between a call and its result ends in an error of the provider. A request over the window ends
@@ -332,12 +342,12 @@ quiz(
 
 # %% jupyter={"source_hidden": true}
 quiz(
-    "Which change lowers the cost of a long run and forgets nothing?",
+    "Each of these changes is possible. Which one lowers the tokens of a long run most, and forgets nothing?",
     {
         "a": (
             "A tool that returns an id and three lines",
             True,
-            "It lowers `r`, and the full record can be fetched again.",
+            "It lowers `r`, mostly the larger part of a step, and the full record can be fetched again.",
         ),
         "b": (
             "Clearing old results",
@@ -346,9 +356,9 @@ quiz(
         ),
         "c": ("Compaction", False, "It keeps what the summary says and loses the rest; and each summary costs a call."),
         "d": (
-            "A shorter answer of the model",
+            "Shorter answers from the model",
             False,
-            "It forgets nothing, but `a` is mostly the smaller part of a step.",
+            "They forget nothing and lower `a`, but that is mostly the smaller part of a step.",
         ),
     },
 )
@@ -378,7 +388,8 @@ quiz(
 # - Shrink *r* first. Then clear, trim or compact, and know what each one forgets.
 # - Count *S*, *U*, *a* and *r* of your own agent, and state its total before you build it.
 #
-# The same calculator works in a terminal:
+# Now compute it yourself, for an agent of your own: [Try it 04](../exercises/04_context_growth.ipynb). The same
+# calculator works in a terminal:
 
 # %%
 print(f"agentlab size --S {S} --U {U} --a {a} --r {r} --N {N} --compact-trigger {trigger} --trigger {trigger}")
@@ -387,7 +398,7 @@ print(f"agentlab size --S {S} --U {U} --a {a} --r {r} --N {N} --compact-trigger 
 # # Try it 04: the size of your own agent
 #
 # Write the formula, find the step at which a request outgrows a limit, and do both for your own agent. Then choose a
-# control.
+# control. The lesson is [04 Context growth](../notebooks/04_context_growth.ipynb).
 #
 # **Time:** 30 minutes. Replace each `TODO` and run the cell below it.
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy
 
 from agentlab.errors import AgentlabError
-from agentlab.store import database_url, open_store
+from agentlab.store import database_url, open_store, shown_url
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,12 @@ from agentlab.store import database_url, open_store
         ("", "cannot be read"),
         ("nosuchdb://host/name", "driver"),
         ("sqlite:////no/such/folder/a.db", "does not exist"),
+        ("postgresql://u:p@host:abc/db", "cannot be read"),
+        ("sqlite://?timeout=abc", "behind the"),
+        ("sqlite://?foo=bar", "behind the"),
+        ("sqlite:///a\0b.db", "has a name"),
+        ("sqlite:///" + "x" * 5000 + "/a.db", "does not exist"),
+        ("sqlite:///" + "x" * 5000, "does not answer"),
     ],
 )
 def test_a_bad_url_is_one_line_with_the_way_out(url, says):
@@ -30,6 +36,14 @@ def test_a_password_is_never_repeated():
     assert "hunter2" not in str(refused.value)
 
 
+@pytest.mark.parametrize("url", ["nosuchdb://user@host/name?password=hunter2", "sqlite://?timeout=hunter2"])
+def test_a_password_in_the_query_is_not_repeated_either(url):
+    with pytest.raises(AgentlabError) as refused:
+        open_store(url)
+    assert "hunter2" not in str(refused.value)
+    assert "hunter2" not in shown_url(url)
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.db").write_text("this is not a database, and it is long enough to be looked at as one" * 20)
     with pytest.raises(AgentlabError, match="does not answer"):
@@ -42,6 +56,7 @@ def test_the_url_comes_from_the_call_then_the_environment_then_the_default(monke
     monkeypatch.setenv("AGENTLAB_DATABASE", "sqlite:///other.db")
     assert database_url() == "sqlite:///other.db"
     assert database_url("sqlite://") == "sqlite://"
+    assert database_url("") == ""  # an empty --database is a mistake, not the default
 
 
 def test_two_writers_that_read_first_cannot_both_go_on_from_the_same_value(tmp_path):

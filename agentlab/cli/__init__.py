@@ -6,18 +6,24 @@ inside its functions, so that ``agentlab --help`` answers at once.
 
 import io
 import os
-import shutil
 import sys
-from collections.abc import Sequence
-from types import ModuleType
-from typing import Annotated
+from contextlib import suppress
 
-import typer
+try:
+    import shutil
+    from collections.abc import Sequence
+    from types import ModuleType
+    from typing import Annotated
 
-import agentlab
-from agentlab.cli import doctor, lab, learn, messages, run, size, tokens
-from agentlab.cli.output import print_line
-from agentlab.errors import AgentlabError
+    import typer
+
+    import agentlab
+    from agentlab.cli import doctor, lab, learn, messages, run, size, tokens
+    from agentlab.cli.output import print_line, printable
+    from agentlab.errors import AgentlabError
+except KeyboardInterrupt:  # loading them takes long enough for a Ctrl-C, and nobody above could catch it
+    sys.stderr.write("agentlab: stopped\n")
+    sys.exit(130)
 
 COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, tokens, messages, run)
 """In the order in which ``agentlab --help`` shows them."""
@@ -37,6 +43,7 @@ def build_app() -> typer.Typer:
         name="agentlab",
         help="Look under the hood of an AI agent: run it, break it, measure it, govern it.",
         add_completion=False,
+        context_settings={"help_option_names": ["--help", "-h"]},  # the commands take it over
         rich_markup_mode=None,  # plain help: it fits 40 columns, any encoding, and loads nothing
         pretty_exceptions_enable=False,
     )
@@ -53,9 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def call(arguments: Sequence[str]) -> int:
     """Run the command with `arguments` and return its exit status: 0, 1 (a check failed), 2 (bad input), 130 or 141."""
-    _let_any_encoding_pass()
-    command = typer.main.get_command(build_app())
+    _prepare_streams()
     try:
+        command = typer.main.get_command(build_app())
         columns = shutil.get_terminal_size().columns
         with command.make_context(
             "agentlab", list(arguments) or ["--help"], terminal_width=min(columns, 100)
@@ -72,11 +79,15 @@ def call(arguments: Sequence[str]) -> int:
         print_line("agentlab: stopped", err=True)
         status = INTERRUPTED
     except BrokenPipeError:
-        return _leave_closed_pipe()
+        return _drop_output(PIPE_CLOSED)
+    except OSError as error:
+        status = _refuse(_system_line(error))
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        return _leave_closed_pipe()
+        return _drop_output(PIPE_CLOSED)
+    except OSError as error:
+        return _drop_output(_refuse(_system_line(error)))
     return status
 
 
@@ -95,8 +106,15 @@ def _options(
 
 
 def _refuse(message: str) -> int:
-    print_line("agentlab: " + " ".join(message.split()), err=True)
+    with suppress(OSError):  # where stderr takes nothing either, the status still tells
+        print_line("agentlab: " + printable(message), err=True)
     return BAD_INPUT
+
+
+def _system_line(error: OSError) -> str:
+    """What the operating system refused, for what no command foresaw: the last net, never the first."""
+    what = "the output or the current folder" if error.filename is None else str(error.filename)
+    return f"{what} cannot be used: {error.strerror or error}; give another one"
 
 
 def _usage_line(error: Exception, arguments: Sequence[str]) -> str:
@@ -111,14 +129,19 @@ def _usage_line(error: Exception, arguments: Sequence[str]) -> str:
     return f"{message.rstrip('. ')}; see {page} --help"
 
 
-def _let_any_encoding_pass() -> None:
+def _prepare_streams() -> None:
+    # A stream that was closed before the start (>&-) is None.
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     # A terminal that knows only ASCII gets a ? for a character it lacks, not a UnicodeEncodeError.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def _leave_closed_pipe() -> int:
+def _drop_output(status: int) -> int:
     # Python flushes stdout once more on its way out; without this it would complain there.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return PIPE_CLOSED
+    return status

@@ -118,14 +118,14 @@ def check_vocabulary(name: str, compressed: bytes | None) -> Check:
 
 
 def check_database(url: str) -> Check:
-    """Open the database at `url`, write to it, and roll that back.
+    """Open the database at `url`, look for damage where it is SQLite, write to it, and roll that back.
 
     A SQLite file that does not exist yet is not made: its folder must be there and writable.
     """
     import sqlalchemy
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-    from agentlab.store import open_store
+    from agentlab.store import open_store, shown_url
 
     fix = "set AGENTLAB_DATABASE to a database that you may write to, such as sqlite:///agentlab.db"
     try:
@@ -134,18 +134,22 @@ def check_database(url: str) -> Check:
             file = Path(parsed.database)
             if file.parent.is_dir() and not file.exists():
                 if os.access(file.parent, os.W_OK):
+                    open_store(str(parsed.set(database=":memory:"))).dispose()  # tries the options of the URL
                     return Check(name="database", state="ok", found=f"{file} will be made when first needed")
                 return Check(name="database", state="fail", found=f"{file.parent} is not writable", fix=fix)
-    except ArgumentError:
+    except (ArgumentError, ValueError, OSError, AgentlabError):
         pass  # open_store below says so, without repeating a password
     try:
         engine = open_store(url)
     except AgentlabError as error:
         return Check(name="database", state="fail", found=str(error), fix=fix)
-    shown = engine.url.render_as_string(hide_password=True)
+    shown, sqlite = shown_url(engine.url), engine.url.get_backend_name() == "sqlite"
     try:
         with engine.connect() as connection:
             transaction = connection.begin()
+            damage = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() if sqlite else "ok"
+            if damage != "ok":
+                return Check(name="database", state="fail", found=f"{shown} is damaged: {damage}", fix=fix)
             connection.exec_driver_sql("CREATE TABLE agentlab_doctor (id INTEGER)")
             transaction.rollback()
     except SQLAlchemyError as error:

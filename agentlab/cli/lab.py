@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from agentlab.cli.numbers import whole
 from agentlab.cli.output import print_line
 from agentlab.errors import AgentlabError
 from agentlab.paths import clone_folder
@@ -22,7 +23,9 @@ def register(app: typer.Typer) -> None:
 
 
 def lab(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port, or the next free one after it.")] = 8888,
+    port: Annotated[
+        int, whole("--port", "PORT", "The port, or the next free one after it.", least=1, most=65_535)
+    ] = 8888,
     browser: Annotated[
         bool | None,
         typer.Option("--browser/--no-browser", help="Open a browser. By default: where there is a display."),

@@ -1,15 +1,18 @@
 """`agentlab check`, `agentlab hint`, `agentlab lessons`: the course from the command line."""
 
-import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import JsonValue
 
-from agentlab.cli.output import print_json, print_line, print_table
+from agentlab.cli.numbers import whole
+from agentlab.cli.output import print_json, print_line, print_table, printable
 from agentlab.errors import AgentlabError
 from agentlab.paths import clone_folder
+
+if TYPE_CHECKING:
+    from agentlab.course.results import CheckResult
 
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -30,12 +33,12 @@ def check(
 
     rows = []
     for path in [notebook] if notebook else _notebooks("exercises"):
-        print_line(f"running {path.name} ...", err=True)
+        print_line(f"running {printable(path.name)} ...", err=True)
         rows += [(path.name, result) for result in review(path)]
     if as_json:
         print_json([{"notebook": name, **result.model_dump()} for name, result in rows])
     elif rows:
-        table = [(result.exercise, result.state, _detail(dict(result.lines()))) for _, result in rows]
+        table = [(printable(result.exercise), result.state, printable(_detail(result))) for _, result in rows]
         print_table(("exercise", "state", "detail"), table)
     else:
         print_line("no exercise is checked in there; notebooks with exercises are in exercises/")
@@ -45,7 +48,7 @@ def check(
 
 def hint(
     exercise: Annotated[str, typer.Argument(metavar="ID", help="An exercise, as in 02.1.")],
-    step: Annotated[int, typer.Option(help="Which hint: 1, 2 or 3.")] = 1,
+    step: Annotated[int, whole("--step", "N", "Which hint: 1, 2 or 3.")] = 1,
 ) -> None:
     """Show one hint of an exercise; each step says more than the one before."""
     from agentlab.course.exercises import find
@@ -60,17 +63,24 @@ def hint(
 
 def lessons(as_json: _AsJson = False) -> None:
     """List the lessons with their exercises and minutes."""
+    from agentlab.course.contents import contents
     from agentlab.course.exercises import EXERCISES
 
+    entries = contents(clone_folder())
+    if not entries:
+        raise AgentlabError("there is no lesson in lessons/; run this in a clone of agentlab")
     found: list[JsonValue] = []
     rows = []
-    for path in _notebooks("notebooks"):
-        tasks = [exercise for exercise in EXERCISES.values() if exercise.lesson == path.stem[:2]]
-        title, place = _title(path), f"notebooks/{path.name}"
-        rows.append((path.stem[:2], title, "", place))
+    for entry in entries:
+        number, place = entry.notebook[:2], f"notebooks/{entry.notebook}"
+        title = entry.title.removeprefix(number).strip()
+        tasks = [exercise for exercise in EXERCISES.values() if exercise.lesson == number]
+        rows.append((number, title, str(entry.minutes), place))
         rows += [(task.id, f"  {task.title}", str(task.minutes), "") for task in tasks]
         exercises: list[JsonValue] = [{"id": task.id, "title": task.title, "minutes": task.minutes} for task in tasks]
-        found.append({"lesson": path.stem[:2], "title": title, "notebook": place, "exercises": exercises})
+        found.append(
+            {"lesson": number, "title": title, "minutes": entry.minutes, "notebook": place, "exercises": exercises}
+        )
     if as_json:
         print_json(found)
     else:
@@ -84,14 +94,8 @@ def _notebooks(kind: str) -> list[Path]:
     return found
 
 
-def _title(path: Path) -> str:
-    from agentlab.course.lint import read
-
-    match = re.match(r"# (.+)", next((cell.source for cell in read(path).cells), ""))
-    return match[1].strip() if match else path.stem
-
-
-def _detail(parts: dict[str, str]) -> str:
-    if "why" not in parts:
-        return parts.get("", "")
-    return f"{parts['called']} gave {parts['came back']}, expected {parts['expected']}: {parts['why']}"
+def _detail(result: "CheckResult") -> str:
+    if result.state == "wrong":
+        return f"{result.called} gave {result.came_back}, expected {result.expected}: {result.why}"
+    # The note is written for a notebook; here a hint is a command.
+    return result.note.replace(f'hint("{result.exercise}")', f"agentlab hint {result.exercise}")

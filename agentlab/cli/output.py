@@ -1,6 +1,6 @@
 """How commands print: a line, a table that fits the terminal, JSON for machines.
 
-Every command prints through these three, so that NO_COLOR, a pipe, 40 columns and a terminal
+Every command prints through these, so that NO_COLOR, a pipe, 40 columns and a terminal
 that knows only ASCII behave alike everywhere.
 """
 
@@ -20,6 +20,11 @@ def print_line(text: str, *, err: bool = False) -> None:
     # Not typer.echo: that writes UTF-8 to a terminal that said it knows only ASCII.
     stream = sys.stderr if err else sys.stdout
     stream.write(text + "\n")
+
+
+def printable(text: str) -> str:
+    """`text` in one line, with every character written out that a terminal would act on or hide."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(text.split()))
 
 
 def print_json(value: JsonValue) -> None:
@@ -49,4 +54,7 @@ def print_table(
         table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
-    console.print(table)
+    # rich leaves with a status of its own where the pipe is closed; so it only renders, and print_line writes.
+    with console.capture() as rendered:
+        console.print(table)
+    print_line(rendered.get().removesuffix("\n"))

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentlab.cli.interrupts import interruptible
+from agentlab.cli.numbers import decimal, whole
 from agentlab.cli.output import print_json
 from agentlab.cli.run_report import Report, print_report, report_as_json
 from agentlab.errors import AgentlabError
@@ -68,11 +69,9 @@ def invoices(
     approver: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Who approves or refuses. The name goes on record.")
     ] = None,
-    model_calls: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most model calls of one run.")] = None,
-    tokens: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Most tokens of one run, input and output.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(metavar="N", help="Most seconds of one run.")] = None,
+    model_calls: Annotated[int | None, whole("--model-calls", "N", "Most model calls of one run.", least=1)] = None,
+    tokens: Annotated[int | None, whole("--tokens", "N", "Most tokens of one run, input and output.", least=1)] = None,
+    seconds: Annotated[float | None, decimal("--seconds", "N", "Most seconds of one run.")] = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -130,6 +129,8 @@ def invoices(
 def _need_a_name(answers: Sequence[str], approver: str | None) -> None:
     if answers and not (approver or "").strip():
         raise AgentlabError("an approval goes on record with a name; add --as NAME")
+    if approver is not None and not approver.isprintable():
+        raise AgentlabError(f"--as is {approver!a}, which cannot be shown on record; give a name of plain text")
     if approver is not None and not answers:
         raise AgentlabError("--as names who answers; add --approve ID or --deny ID")
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentlab.cli.output import print_line, print_table
+from agentlab.cli.output import print_line, print_table, printable
 
 if TYPE_CHECKING:
     from agentlab.cases.invoices.outcomes import Handled
@@ -30,7 +30,7 @@ def print_report(report: Report, database: str | None) -> None:
     from agentlab.cases.invoices.outcomes import UNHANDLED, batch_totals
     from agentlab.views.tables import counted
 
-    rows = [(one.document, one.outcome.value, printable(one.why)) for one in report.handled]
+    rows = [(printable(one.document), one.outcome.value, printable(one.why)) for one in report.handled]
     print_table(("invoice", "outcome", "why"), rows)
     totals = batch_totals(report.handled)
     documents, runs = counted(len(report.handled), "document"), counted(len(report.handled), "run")
@@ -41,7 +41,7 @@ def print_report(report: Report, database: str | None) -> None:
     read, written = totals.input_tokens, totals.output_tokens
     print_line(f"{read.value:,} tokens in, {written.value:,} out; {read.origin}: {read.source}")
     print_line(f"The ERP holds {counted(report.erp_postings, 'posting')}.")
-    left = [one.document for one in report.handled if one.outcome in UNHANDLED]
+    left = [printable(one.document) for one in report.handled if one.outcome in UNHANDLED]
     if left:
         print_line(f"Not handled, somebody must look: {', '.join(left)}")
     if report.interrupted:
@@ -64,20 +64,16 @@ def report_as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def printable(text: str) -> str:
-    """`text` in one line, with every character written out that a terminal would act on or hide."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(text.split()))
-
-
 def _print_pending(approval: "Approval", database: str | None) -> None:
     from agentlab.cases.invoices.erp import money
+    from agentlab.store import shown_url
 
     # ASCII only: two names that look alike, or text that runs backwards, must not look like another call.
     arguments = json.loads(approval.arguments)
     exact = json.dumps(arguments, ensure_ascii=True)
     amount = money(arguments["amount_cents"], ascii(arguments["currency"])[1:-1])
     short = approval.call_id[:SHORT_ID]
-    where = "" if database is None else f" --database {shlex.quote(_without_password(database))}"
+    where = "" if database is None else f" --database {shlex.quote(shown_url(database))}"
     print_line("")
     print_line(
         f"Waiting for a person: {approval.requester} of {approval.tenant} asks to run {approval.tool} "
@@ -91,12 +87,6 @@ def _print_pending(approval: "Approval", database: str | None) -> None:
 def _pending_as_json(approval: "Approval") -> dict[str, Any]:
     fields = approval.model_dump(mode="json", exclude={"state", "approver"})
     return {**fields, "arguments": json.loads(approval.arguments)}
-
-
-def _without_password(url: str) -> str:
-    import sqlalchemy
-
-    return sqlalchemy.make_url(url).render_as_string(hide_password=True)
 
 
 def _each(counts: dict[Any, int]) -> str:

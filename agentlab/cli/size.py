@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agentlab.cli.numbers import whole
 from agentlab.cli.output import print_json, print_line, print_table
 from agentlab.errors import AgentlabError
 
@@ -20,37 +21,29 @@ def register(app: typer.Typer) -> None:
 
 
 def size(
-    S: Annotated[int | None, typer.Option("--S", help="Tokens of system prompt and tool schemas.")] = None,
-    U: Annotated[int | None, typer.Option("--U", help="Tokens of the user's task.")] = None,
-    a: Annotated[int | None, typer.Option("--a", help="Tokens the model writes in one step.")] = None,
-    r: Annotated[int | None, typer.Option("--r", help="Tokens of one tool result.")] = None,
-    N: Annotated[int | None, typer.Option("--N", help="Requests in the run.")] = None,
-    clear_keep: Annotated[
-        int | None, typer.Option("--clear-keep", metavar="K", help="Clear all but the last K tool results.")
-    ] = None,
+    S: Annotated[int | None, whole("--S", "TOKENS", "System prompt and tool schemas.")] = None,
+    U: Annotated[int | None, whole("--U", "TOKENS", "The user's task.")] = None,
+    a: Annotated[int | None, whole("--a", "TOKENS", "What the model writes in one step.")] = None,
+    r: Annotated[int | None, whole("--r", "TOKENS", "One tool result.")] = None,
+    N: Annotated[int | None, whole("--N", "N", "Requests in the run.")] = None,
+    clear_keep: Annotated[int | None, whole("--clear-keep", "K", "Clear all but the last K tool results.")] = None,
     placeholder: Annotated[
-        int | None,
-        typer.Option("--placeholder", metavar="P", help=f"Tokens of what replaces a cleared result ({PLACEHOLDER})."),
+        int | None, whole("--placeholder", "P", f"Tokens of what replaces a cleared result ({PLACEHOLDER}).")
     ] = None,
     compact_trigger: Annotated[
-        int | None,
-        typer.Option("--compact-trigger", metavar="T", help="Summarise when a request would exceed T tokens."),
+        int | None, whole("--compact-trigger", "T", "Summarise when a request would exceed T tokens.")
     ] = None,
-    summary: Annotated[
-        int | None, typer.Option("--summary", metavar="s", help=f"Tokens of a summary ({SUMMARY:,}).")
-    ] = None,
+    summary: Annotated[int | None, whole("--summary", "s", f"Tokens of a summary ({SUMMARY:,}).")] = None,
     window: Annotated[
-        int | None,
-        typer.Option("--window", metavar="W", help="Keep the last W messages after the task, in whole steps."),
+        int | None, whole("--window", "W", "Keep the last W messages after the task, in whole steps.")
     ] = None,
-    trigger: Annotated[
-        int | None, typer.Option("--trigger", metavar="X", help="Find the first request above X tokens.")
-    ] = None,
+    trigger: Annotated[int | None, whole("--trigger", "X", "Find the first request above X tokens.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Compute the input tokens of a run of N requests.
 
-    Sizes that are not given are assumed, and the output says so. Controls may be combined.
+    Sizes that are not given are assumed; the text for people names them all, the JSON holds results only. Controls may
+    be combined.
     """
     from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, TrimTurns
     from agentlab.context.lint import advise

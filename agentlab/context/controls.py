@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from agentlab.context.forecast import Forecast, History, simulate
 from agentlab.context.growth import whole_number
-from agentlab.context.parts import SUMMARY_HEADING, is_summary, joined, split
+from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary, joined, split
 from agentlab.errors import AgentlabError
-from agentlab.messages.conversation import Message, ToolResult, UserMessage
+from agentlab.messages.conversation import Message, ToolResult
 
 RequestCounter = Callable[[tuple[Message, ...]], int]
 """Tokens of the request that would carry these messages, its system prompt and tool schemas included."""
@@ -42,7 +42,8 @@ class Control(ABC):
         """The messages that are left of `messages` before a request is sent.
 
         `summary` is the text that replaces the history where `due` asked for it; other controls pass it by.
-        Raises AgentlabError for a history without a user message.
+        `TrimTurns`, and `Compact` with a summary, must find the task: they raise AgentlabError for a history without
+        a user message. The others need none, and return an empty history as it is.
         """
 
     def due(self, messages: Sequence[Message], counter: RequestCounter) -> bool:
@@ -73,7 +74,9 @@ class KeepAll(Control):
 class ClearToolResults(Control):
     """All but the last ``keep`` tool results are replaced by a placeholder, from the first step on.
 
-    ``placeholder`` is its size in tokens, ``text`` what it says. Calls and pairs stay as they are.
+    ``placeholder`` is its size in tokens, for the forecast; ``text`` is what it says, for the messages. Nothing checks
+    that they agree, because a size depends on who counts: count `text` as your model does, or the forecast is off
+    by the difference for every cleared result. Calls and pairs stay as they are.
     """
 
     keep: int = 3
@@ -177,20 +180,36 @@ class Compact(Control):
         if summary is None:
             return tuple(messages)
         head, parts = split(messages)
-        notes = UserMessage(content=SUMMARY_HEADING + summary)
+        notes = Summary(content=SUMMARY_HEADING + summary)
         asked = [part for part in parts if part.pinned and not is_summary(part.messages[0])]
         return joined((*head, notes), asked)
 
 
 @dataclass(frozen=True, slots=True)
 class Combined(Control):
-    """Several controls, one after the other before each request. Compaction is one of them at most, and the last."""
+    """Several controls, one after the other before each request. Compaction is one of them at most, and the last.
+
+    The forecast knows one size of placeholder, so all clearings have the same. Raises AgentlabError otherwise.
+    """
 
     controls: tuple[Control, ...]
 
     def __post_init__(self) -> None:
-        if any(isinstance(control, Compact) for control in self.controls[:-1]):
+        single = self._single()
+        if any(isinstance(control, Compact) for control in single[:-1]):
             raise AgentlabError("compaction must be the last control, and the only one of its kind; put it at the end")
+        sizes = sorted({control.placeholder for control in single if isinstance(control, ClearToolResults)})
+        if len(sizes) > 1:
+            listed = " and ".join(f"{size:,}" for size in sizes)
+            raise AgentlabError(f"the clearings have placeholders of {listed} tokens; give all of them the same one")
+
+    def _single(self) -> list[Control]:
+        """The controls in their order, those inside a combination one by one."""
+        return [
+            part
+            for control in self.controls
+            for part in (control._single() if isinstance(control, Combined) else [control])
+        ]
 
     @property
     def label(self) -> str:

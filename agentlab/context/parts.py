@@ -10,6 +10,14 @@ SUMMARY_HEADING = "Notes on the work so far. A model wrote them from earlier mes
 """How a summary begins. It must not read like a wish of the user: it may repeat what a tool's result said."""
 
 
+class Summary(UserMessage):
+    """The message that a compaction leaves behind: to a model a user message, to a control the notes it may replace.
+
+    The type tells it from the user's own words, which may begin with the same heading. So a history that was
+    read back from JSON has no summary: what stands there counts as the user's, and stays.
+    """
+
+
 class Part(NamedTuple):
     """Messages that stay or go together; a ``pinned`` part never goes."""
 
@@ -19,22 +27,21 @@ class Part(NamedTuple):
 
 def is_summary(message: Message) -> bool:
     """True for the message that a compaction left behind."""
-    return isinstance(message, UserMessage) and message.content.startswith(SUMMARY_HEADING)
+    return isinstance(message, Summary)
 
 
 def split(messages: Sequence[Message]) -> tuple[tuple[Message, ...], list[Part]]:
-    """The head (everything up to the task, which is the first user message) and the parts after it.
+    """The head (everything up to the task, the first message of the user) and the parts after it.
 
     In the turn that is going on, each step is a part: an assistant message with all its results. An
     older turn is one part. Pinned are the user message of the turn that is going on and a summary. So no
     cut comes between a call and its result, and none leaves a reply without its question.
-    Raises AgentlabError where there is no user message.
+    Raises AgentlabError where the user has said nothing.
     """
-    users = [i for i, message in enumerate(messages) if isinstance(message, UserMessage)]
+    users = [i for i, message in enumerate(messages) if isinstance(message, UserMessage) and not is_summary(message)]
     if not users:
         raise AgentlabError("this history has no user message; a control needs one, because the task always stays")
-    task = users[0]
-    current = max((i for i in users if not is_summary(messages[i])), default=task)
+    task, current = users[0], users[-1]
     parts: list[Part] = []
     for i in range(task + 1, len(messages)):
         message = messages[i]

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentlab.course.clean import clean, to_text, without_outputs
 from agentlab.course.run import execute, first_error
-from agentlab.course.solutions import make_stub, regions
+from agentlab.course.solutions import has_markers, make_stub, regions
 from agentlab.course.source import Lesson, read_lesson, split
 from agentlab.errors import AgentlabError
 from agentlab.shapes import Finding
@@ -53,8 +53,9 @@ def compare(source: Path, root: Path, *, execute: bool = False) -> list[Finding]
 def plan(lesson: Lesson) -> dict[str, Any]:
     """The clean notebooks of a lesson by kind, before any cell has run."""
     lesson_cells, solution_cells = split(lesson.text, lesson.file)
-    if any("### BEGIN SOLUTION" in cell.source for cell in lesson_cells if cell.cell_type == "code"):
-        line = regions(lesson.text, lesson.file)[0].begin
+    marked = regions(lesson.text, lesson.file)
+    if marked and any(has_markers(cell.source) for cell in lesson_cells if cell.cell_type == "code"):
+        line = marked[0].begin
         raise AgentlabError(
             f"{lesson.file} line {line}: a solution outside the exercise; move it below the try-it cell"
         )

@@ -36,30 +36,45 @@ _ABSOLUTE_PATH = re.compile(
     r"|file:///?\w[\w/.-]*"
     r"|\b[A-Za-z]:(?:\\{1,2}|/)(?:Users|Windows|Program|Documents|Temp|home|work|dev|Python)\w*",
 )
+_OPTIONS = (
+    r"(?:[\s\\]+-[^\s\\]+(?:[\s\\]+[^\s\\-][^\s\\]*)?)*?[\s\\]+"  # between a command and its verb, with their values
+)
 _INSTALL = re.compile(
-    r"\b(?:pip3?|pipx|conda|mamba)\s+install\b|\buv\s+(?:pip\s+install|add)\b|\bapt(?:-get)?\s+install\b"
+    rf"\b(?:pip[\d.]*|pipx|conda|mamba|micromamba|apt|apt-get){_OPTIONS}install\b|\buv{_OPTIONS}add\b"
+    # As a list of arguments: ["pip", "-q", "install"].
+    r"""|["'](?:pip[\d.]*|pipx|conda|mamba|micromamba|apt|apt-get)["'],\s*(?:["'][^"'\n]*["'],\s*){0,5}["']install["']"""
+    r"""|["']uv["'],\s*["']add["']"""
 )
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{16,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
-    r"|AIza[\w-]{35}|xox[abprs]-[\w-]{10,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|AIza[\w-]{35}|xox[abprs]-[\w-]{10,}|hf_[A-Za-z0-9]{20,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
+_LOSING = r"(?:interact|interact_manual|interactive_output|Output)\b"
 _LOSES_REPLIES = re.compile(
-    r"(?:(?<![\w.])|\bwidgets\.)(?:interact|interact_manual|interactive_output)\s*\(|\bwidgets\.Output\b"
-    r"|\bfrom ipywidgets import [^\n]*\b(?:Output|interact\w*)\b"
+    r"(?<![\w.])(?:interact|interact_manual|interactive_output)\s*[(.]"
+    rf"|\bfrom\s+ipywidgets[\w.]*\s+import\s+(?:\([^)]*?\b{_LOSING}|[^\n]*?\b{_LOSING}|\*)"
+)
+_WIDGETS_AS = re.compile(
+    r"\bimport\s+ipywidgets(?:\.widgets)?\s+as\s+(\w+)|\bipywidgets\s+import\s+widgets\s+as\s+(\w+)"
 )
 _IMAGE_WITHOUT_ALT = re.compile(r"""!\[\s*\]\(|<img\b(?![^>]*\balt\s*=\s*(?:"[^"]+"|'[^']+'))""", re.IGNORECASE)
-_HEADING = re.compile(r"(#{1,6})\s")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)\s*")  # makes an H1 or an H2 of the line above it
+_NO_PARAGRAPH = re.compile(r"\s*$|\s*(?:[#>|]|[-*+]\s|\d+[.)]\s)| {4}|\t")
+_TAG = re.compile(r"<h([1-6])\b", re.IGNORECASE)
+_INLINE_CODE = re.compile(r"(`+)[^`\n]+\1")
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 
 
 class Cell(Frozen):
-    """One cell as the rules read it; ``number`` counts from 1."""
+    """One cell as the rules read it; ``number`` counts from 1, ``rest`` is what it holds besides the other fields."""
 
     number: int
     kind: str
     source: str
     count: int | None
     outputs: tuple[dict[str, Any], ...]
+    rest: dict[str, Any]
 
     @property
     def where(self) -> str:
@@ -112,18 +127,35 @@ def read(path: Path) -> Notebook:
         found = json.loads(data)
         cells = tuple(_cell(number, cell) for number, cell in enumerate(found["cells"], start=1))
         return Notebook(metadata=found["metadata"], cells=cells, size=len(data))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise AgentlabError(f"{path.name} is not a readable notebook ({type(error).__name__})") from error
 
 
 def _cell(number: int, cell: dict[str, Any]) -> Cell:
+    outputs = tuple(cell.get("outputs", ()))
+    for output in outputs:
+        _refuse_odd_output(number, output)
     return Cell(
         number=number,
         kind=cell["cell_type"],
         source=_joined(cell["source"]),
         count=cell.get("execution_count"),
-        outputs=tuple(cell.get("outputs", ())),
+        outputs=outputs,
+        rest={key: value for key, value in cell.items() if key not in ("cell_type", "source", "outputs")},
     )
+
+
+def _refuse_odd_output(number: int, output: dict[str, Any]) -> None:
+    """Raises AgentlabError unless data and metadata are objects, and every text in them is one, or a list of lines."""
+    data, metadata = output.get("data", {}), output.get("metadata", {})
+    if not (isinstance(data, dict) and isinstance(metadata, dict)):
+        raise AgentlabError(f"the data or metadata of an output of cell {number} is no object")
+    for mime, value in data.items():
+        lines = value if isinstance(value, list) else [value]
+        if mime.startswith("text/") and not all(isinstance(line, str) for line in lines):
+            raise AgentlabError(f"the {mime} of an output of cell {number} is no text")
+        if mime.startswith("image/") and not isinstance(metadata.get(mime, {}), dict):
+            raise AgentlabError(f"the metadata of the {mime} of cell {number} is no object")
 
 
 def _joined(text: str | list[str]) -> str:
@@ -132,8 +164,9 @@ def _joined(text: str | list[str]) -> str:
 
 
 def _kernel(notebook: Notebook) -> Faults:
-    name = notebook.metadata.get("kernelspec", {}).get("name")
-    if name != "python3":
+    spec = notebook.metadata.get("kernelspec")
+    name = spec.get("name") if isinstance(spec, dict) else spec
+    if not (isinstance(spec, dict) and name == "python3"):
         yield "", f"the kernel spec is {name!r}, not 'python3'"
 
 
@@ -154,9 +187,16 @@ def _stored_error(notebook: Notebook) -> Faults:
 
 def _headings(notebook: Notebook) -> Iterator[tuple[Cell, int]]:
     for cell in notebook.of_kind("markdown"):
+        above = ""
         for line in _FENCE.sub("", cell.source).split("\n"):
+            underline = _UNDERLINE.fullmatch(line)
             if match := _HEADING.match(line):
                 yield cell, len(match[1])
+            elif underline and not _NO_PARAGRAPH.match(above):
+                yield cell, 1 if underline[1] else 2
+            for tag in _TAG.findall(_INLINE_CODE.sub("", line)):
+                yield cell, int(tag)
+            above = line
 
 
 def _title(notebook: Notebook) -> Faults:
@@ -190,27 +230,27 @@ def _alt_text(notebook: Notebook) -> Faults:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text inside an output: streams, data of all types, names."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        yield from (
-            _texts("".join(value))
-            if all(isinstance(part, str) for part in value)
-            else (text for part in value for text in _texts(part))
-        )
+    """Every text inside a JSON value, names of fields included; a list of lines is one text."""
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, str):
+            yield current
+        elif isinstance(current, dict):
+            waiting += [*current.values(), *current]
+        elif isinstance(current, list):
+            lines = bool(current) and all(isinstance(part, str) for part in current)
+            waiting += ["".join(current)] if lines else current
 
 
 def _anywhere(pattern: re.Pattern[str], message: str, *, quote: bool = True) -> Callable[[Notebook], Faults]:
     def find(notebook: Notebook) -> Faults:
-        for cell in notebook.cells:
-            for text in [cell.source, *_texts(list(cell.outputs))]:
-                if match := pattern.search(text):
-                    yield cell.where, f"{message}: {match[0]}" if quote else message
-                    break
+        places: list[tuple[str, Any]] = [("", notebook.metadata)]
+        places += [(cell.where, [{"source": cell.source}, *cell.outputs, cell.rest]) for cell in notebook.cells]
+        for where, value in places:
+            match = next(filter(None, map(pattern.search, _texts(value))), None)
+            if match:
+                yield where, f"{message}: {match[0]}" if quote else message
 
     return find
 
@@ -231,9 +271,13 @@ def _ran(notebook: Notebook) -> Faults:
 
 
 def _loses_replies(notebook: Notebook) -> Faults:
-    for cell in notebook.of_kind("code"):
-        if match := _LOSES_REPLIES.search(cell.source):
-            yield cell.where, f"{match[0].rstrip('( ')} is used"
+    code = list(notebook.of_kind("code"))
+    names = {"widgets", "ipywidgets"}
+    names |= {name for cell in code for pair in _WIDGETS_AS.findall(cell.source) for name in pair if name}
+    of_the_package = re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(names))})(?:\.widgets)?\.{_LOSING}")
+    for cell in code:
+        if match := _LOSES_REPLIES.search(cell.source) or of_the_package.search(cell.source):
+            yield cell.where, f"{' '.join(match[0].split()).rstrip('(. ')} is used"
 
 
 def _only_a_widget(notebook: Notebook) -> Faults:

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
-from pydantic import PrivateAttr, model_validator
+from pydantic import PrivateAttr, ValidationError, model_validator
 
+from agentlab.errors import AgentlabError
 from agentlab.shapes import Frozen
 
 MIME = "application/vnd.agentlab.check+json"
@@ -99,6 +100,14 @@ def _notebook_shell() -> Any:
 
 
 def collect(outputs: Iterable[Mapping[str, Any]]) -> list[CheckResult]:
-    """The check results among the stored outputs of one notebook cell, in order."""
+    """The check results among the stored outputs of one notebook cell, in order.
+
+    Raises AgentlabError for an output of this kind that no check has written.
+    """
     bundles = (output.get("data", {}) for output in outputs)
-    return [CheckResult.model_validate(bundle[MIME]) for bundle in bundles if MIME in bundle]
+    try:
+        return [CheckResult.model_validate(bundle[MIME]) for bundle in bundles if MIME in bundle]
+    except ValidationError:
+        raise AgentlabError(
+            f"an output of the type {MIME} is no result of a check; take out what displays it"
+        ) from None

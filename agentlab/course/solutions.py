@@ -2,10 +2,13 @@
 
 A region lies between the lines ``### BEGIN SOLUTION`` and ``### END SOLUTION``. Inside a function it
 becomes ``return TODO``; at the left margin it holds only assignments, and each name becomes TODO.
+A marker is a comment alone on its line; the same text inside a string is a text.
 """
 
 import ast
+import io
 import re
+import tokenize
 from itertools import zip_longest
 
 from agentlab.errors import AgentlabError
@@ -14,6 +17,11 @@ from agentlab.shapes import Frozen
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 _MARKER = re.compile(rf"(?P<indent>[ \t]*)(?P<marker>{BEGIN}|{END})\s*")
+# A comment that its author takes for a marker: read as a plain comment, it would leave the solution in the stub.
+_LOOKS_LIKE_ONE = re.compile(
+    r"[\W_]*(?:(?:BEGIN|START|END)[\W_]*SOLUTION|SOLUTION[\W_]*(?:BEGIN|START|END))", re.IGNORECASE
+)
+_CELL = re.compile(r"#\s*(?:%%|<codecell>|In\[[0-9 ]*\]:?\s*$)")  # where jupytext begins a cell
 
 
 class Region(Frozen):
@@ -25,10 +33,30 @@ class Region(Frozen):
     body: tuple[str, ...]
 
 
+def has_markers(source: str) -> bool:
+    """True if a comment of `source` is a marker, or looks like one."""
+    return any(_LOOKS_LIKE_ONE.match(comment.string) for comment in _comments(source))
+
+
 def regions(text: str, file: str) -> list[Region]:
-    """The regions of a source, in order. Raises AgentlabError for a marker without its partner."""
+    """The regions of a source, in order.
+
+    Raises AgentlabError for a marker without its partner, for a comment that only looks like a marker,
+    and for a region that goes on into the next cell.
+    """
     lines = text.split("\n")
-    marks = [(number, match) for number, line in enumerate(lines, start=1) if (match := _MARKER.fullmatch(line))]
+    marks: list[tuple[int, re.Match[str]]] = []
+    cells: list[int] = []
+    for comment in _comments(text):
+        number = comment.start[0]
+        line = lines[number - 1]
+        if match := _MARKER.fullmatch(line):
+            marks.append((number, match))
+        elif _LOOKS_LIKE_ONE.match(comment.string):
+            way_out = f'write exactly "{BEGIN}" or "{END}", alone on its line'
+            raise AgentlabError(f"{file} line {number}: this comment looks like a marker and is none; {way_out}")
+        elif line.lstrip().startswith(comment.string) and _CELL.match(comment.string):
+            cells.append(number)
     found = []
     for begin, end in zip_longest(marks[::2], marks[1::2]):
         number, first = begin
@@ -38,6 +66,10 @@ def regions(text: str, file: str) -> list[Region]:
             raise AgentlabError(f'{file} line {number}: "{BEGIN}" is not closed; put "{END}" below it')
         if end[1]["indent"] != first["indent"]:
             raise AgentlabError(f"{file} line {end[0]}: the two marker lines differ in indent; indent both alike")
+        for cell in cells:
+            if number < cell < end[0]:
+                way_out = f'put "{END}" above it, and begin a region of its own in the next cell'
+                raise AgentlabError(f"{file} line {cell}: a cell begins inside a region; {way_out}")
         body = tuple(lines[number : end[0] - 1])
         found.append(Region(begin=number, end=end[0], indent=first["indent"], body=body))
     return found
@@ -46,7 +78,8 @@ def regions(text: str, file: str) -> list[Region]:
 def make_stub(text: str, file: str) -> str:
     """`text` with every region replaced; nothing outside the regions changes.
 
-    Raises AgentlabError where a stub would not be valid Python, or would not know the name TODO.
+    Raises AgentlabError for what `regions` refuses, and where a stub would not be valid Python, or would not know
+    the name TODO.
     """
     lines = text.split("\n")
     stub: list[str] = []
@@ -55,10 +88,23 @@ def make_stub(text: str, file: str) -> str:
         stub += lines[done : region.begin - 1] + _replacement(region, file)
         done = region.end
     if not done:
+        _compile(text, file, "the lesson is no valid Python")
         return text
     made = "\n".join(stub + lines[done:])
     _refuse_broken(made, text, file)
     return made
+
+
+def _comments(text: str) -> list[tokenize.TokenInfo]:
+    """The comments of a source, up to where it stops being Python (`make_stub` refuses such a source)."""
+    found = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append(token)
+    except (tokenize.TokenError, SyntaxError):
+        return found
+    return found
 
 
 def _replacement(region: Region, file: str) -> list[str]:

@@ -46,11 +46,17 @@ def read_lesson(path: Path) -> Lesson:
 def split(text: str, file: str) -> tuple[list[Cell], list[Cell]]:
     """The cells of the lesson, and the cells of the exercise (empty for a lesson without one).
 
-    Raises AgentlabError for an exercise that does not begin with its own title: it is opened alone.
+    Raises AgentlabError for metadata that no notebook can hold, such as tags that are no list of texts, and for an
+    exercise that does not begin with its own title: it is opened alone.
     """
     import jupytext
 
-    cells = list(jupytext.reads(text, fmt="py:percent").cells)
+    try:
+        cells = list(jupytext.reads(text, fmt="py:percent").cells)
+    except Exception as error:  # jupytext fails in many ways on metadata that breaks the notebook's schema
+        said = str(error).split("\n")[0]
+        way_out = f'a tag is written tags=["{TRY_IT}"]'
+        raise AgentlabError(f'{file}: what stands behind a "# %%" cannot be read ({said}); {way_out}') from error
     if not cells:
         raise AgentlabError(f'{file} has no cells; begin each with a line "# %%"')
     start = next((n for n, cell in enumerate(cells) if TRY_IT in cell.metadata.get("tags", [])), len(cells))

@@ -40,10 +40,12 @@ class Todo:
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _refuse
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+    __divmod__ = __rdivmod__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refuse
     __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
-    __int__ = __float__ = __index__ = __round__ = __len__ = __iter__ = __contains__ = _refuse
-    __getitem__ = __setitem__ = __delitem__ = __call__ = __enter__ = __exit__ = _refuse
+    __int__ = __float__ = __complex__ = __index__ = __round__ = __trunc__ = __floor__ = __ceil__ = _refuse
+    __len__ = __iter__ = __next__ = __reversed__ = __contains__ = __await__ = __bytes__ = __fspath__ = _refuse
+    __getitem__ = __setitem__ = __delitem__ = __call__ = __enter__ = __exit__ = __instancecheck__ = _refuse
 
 
 TODO = Todo()

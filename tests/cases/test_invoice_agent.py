@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentlab.cases.invoices.agent import TENANT, Desk, run_batch, run_document
+from agentlab.cases.invoices.agent import TENANT, Desk, open_desk, run_batch, run_document
 from agentlab.cases.invoices.documents import Document
 from agentlab.cases.invoices.outcomes import DocumentOutcome, Handled, batch_totals
 from agentlab.cases.invoices.stand_in import reply, stand_in
@@ -16,6 +16,7 @@ from agentlab.loop.effects import AuditEvent
 from agentlab.loop.machine import TERMINALS, State
 from agentlab.messages.conversation import Reply, Request, StopReason, ToolCall
 from agentlab.messages.models import ModelError, Rules
+from agentlab.store import open_store
 
 Handle = Callable[..., dict[str, Handled]]
 Expected = dict[str, dict[str, str]]
@@ -228,3 +229,25 @@ def test_whichever_copy_of_an_invoice_comes_first_it_is_booked_once(
     for name in sequence:
         handle(name)
     assert len(desk.erp.postings()) == 1
+
+
+def test_a_document_that_breaks_the_program_costs_its_own_run_alone(inbox: tuple[Document, ...], desk: Desk) -> None:
+    bad = named(inbox, "0302-brandt-kessel")
+
+    def stumbling(request: Request) -> Reply:
+        if bad.id in request.messages[0].content:
+            raise ArithmeticError("a number that nobody expected")
+        return reply(request)
+
+    first, *others = run_batch([bad, named(inbox, "0305-portal-3")], model=Rules(stumbling), desk=desk)
+    assert first.outcome is DocumentOutcome.FAILED
+    assert (first.why, first.audit.run_id) == ("stopped by ArithmeticError", bad.run_id)
+    assert [one.outcome for one in others] == [DocumentOutcome.POSTED]
+
+
+def test_a_document_that_the_stand_in_stumbles_over_is_a_failed_run() -> None:
+    bad = Document(id="a b", format="csv", text="only a header")
+    desk = open_desk(open_store("sqlite://"), [bad], [])
+    (handled,) = run_batch([bad], model=stand_in(), desk=desk)
+    assert (handled.outcome, handled.audit.state) == (DocumentOutcome.FAILED, State.FAILED)
+    assert handled.why == "the stand-in could not read the document (ValueError)"

@@ -1,5 +1,6 @@
 """The inbox: what is read, in which order, and what is refused in one line."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -96,4 +97,44 @@ def test_a_bad_purchase_order_is_refused_with_its_place(folder: Path, change: tu
     file = folder / "purchase_orders.csv"
     file.write_text(file.read_text().replace(*change, 1))
     with pytest.raises(AgentlabError, match=says):
+        read_orders(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (b"a\xff.json", "no plain text"),
+        (b"a\x1b[31m.json", "no plain text"),
+        (b"a\nposted.json", "no plain text"),
+        ("a\u202eb.json".encode(), "no plain text"),
+        (b" a.json", "no plain text"),
+        (b"a" * 245 + b".json", "250 characters"),
+    ],
+)
+def test_a_name_that_cannot_be_shown_or_told_is_refused_in_one_printable_line(
+    folder: Path, name: bytes, says: str
+) -> None:
+    (folder / "inbox" / os.fsdecode(name)).write_text("1")
+    with pytest.raises(AgentlabError, match=says) as refused:
+        read_documents(folder)
+    assert str(refused.value).isprintable()
+
+
+def test_an_inbox_that_cannot_be_looked_into_is_refused_in_one_line(folder: Path) -> None:
+    with pytest.raises(AgentlabError, match="File name too long"):
+        read_documents(folder / ("x" * 5000))
+
+
+def test_purchase_orders_that_are_a_pipe_are_refused_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "purchase_orders.csv")
+    with pytest.raises(AgentlabError, match="no regular file"):
+        read_orders(folder)
+
+
+@pytest.mark.parametrize("cents", ["9223372036854775808", "9" * 5000])
+def test_an_order_that_no_database_can_hold_is_refused_with_its_place(folder: Path, cents: str) -> None:
+    (folder / "purchase_orders.csv").write_text(
+        f"po,tenant,supplier,amount_cents,currency\nPO-1,north-works,Acme,{cents},EUR\n"
+    )
+    with pytest.raises(AgentlabError, match="order 1: amount_cents is beyond"):
         read_orders(folder)

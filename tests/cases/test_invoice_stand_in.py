@@ -3,14 +3,17 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentlab.cases.invoices.agent import Desk, run_document
-from agentlab.cases.invoices.documents import Document
+from agentlab.cases.invoices.documents import Document, read_documents
 from agentlab.cases.invoices.reading import MAX_DIGITS, Fields, in_cents, read_fields, read_instructions
 from agentlab.cases.invoices.stand_in import MAX_REPLY_TOKENS, reply
 from agentlab.messages.conversation import Reply, Request, StopReason, UserMessage
@@ -54,6 +57,37 @@ def test_an_amount_is_read_in_the_ways_people_write_it(text: str, cents: int | N
 
 def test_a_number_that_is_no_amount_of_money_is_none() -> None:
     assert in_cents(Decimal("1e999999999"), is_cents=False) is None
+
+
+def test_a_number_beyond_all_decimals_is_no_amount() -> None:
+    assert read_fields("json", '{"total": 1e99999999999999999999, "po": "PO-1"}')[2:4] == ("PO-1", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "supplier,number;x,po,total\nAcme,I-1,PO-1,12\n",
+        "\nsupplier;number;po;total\nAcme;I-1;PO-1;12\n",
+        "supplier;number;po;total,gross\nAcme;I-1;PO-1;12\n",
+    ],
+)
+def test_a_row_is_read_with_the_delimiter_that_it_was_written_with(tmp_path: Path, text: str) -> None:
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox" / "a.csv").write_text(text)
+    (document,) = read_documents(tmp_path)
+    assert read_fields("csv", document.text).po == "PO-1"
+
+
+HANGS = """
+from agentlab.cases.invoices.reading import read_fields, read_instructions
+read_fields("mail", "Total: x" + " " * 400_000 + "y")
+read_instructions("call a with {" * 200_000)
+"""
+
+
+def test_no_mail_keeps_the_reader_busy_for_ever() -> None:
+    # A pattern that is quadratic needs hours for these; the limit is there only so that this test ends.
+    subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=60)
 
 
 LABELS = st.sampled_from(["total", "po", "net", "supplier", "name", "amount", "x"])

@@ -17,8 +17,12 @@ from agentlab import cli
 from agentlab.cases.invoices import stand_in as stand_in_module
 from agentlab.cases.invoices.documents import default_folder
 from agentlab.cases.invoices.erp import Erp, Posting
-from agentlab.cli.run_report import printable
+from agentlab.cases.invoices.outcomes import DocumentOutcome, Handled
+from agentlab.cli.run_report import Report, print_report
 from agentlab.dispatch.ledger import Ledger, Receipt
+from agentlab.loop.budgets import Totals
+from agentlab.loop.effects import AuditEvent
+from agentlab.loop.machine import State
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.models import Rules
 from agentlab.store import open_store
@@ -123,7 +127,9 @@ def test_only_and_the_budgets_reach_the_runs(run: Run) -> None:
         (["--approve", "0", "--as", "controller"], "too short"),
         (["--as", "controller"], "--approve ID"),
         (["--seconds", "nan"], "--seconds is nan"),
-        (["--model-calls", "0"], "--model-calls"),
+        (["--seconds", "soon"], "'--seconds': 'soon' is no number"),
+        (["--model-calls", "0"], "'--model-calls': 0 is too small; the least is 1"),
+        (["--tokens", "many"], "'--tokens': 'many' is no whole number"),
         (["--data", "/nowhere"], "there is no folder"),
         (["--database", "nonsense"], "cannot be read"),
         (["--database", "sqlite:////nowhere/agentlab.db"], "does not exist"),
@@ -189,7 +195,6 @@ def test_a_corrupt_file_in_the_inbox_is_one_line_before_anything_is_posted(run: 
 
 
 def test_text_from_a_document_cannot_drive_the_terminal(run: Run, tmp_path: Path) -> None:
-    assert printable("a\x1b[2Jb\u202ec\nd") == "a\\x1b[2Jb\\u202ec d"
     shutil.copytree(default_folder(), tmp_path / "mine")
     evil = {"invoice_number": "X\u202e1\x1b[2J", "supplier": "Vesper Energy", "po": "PO-4107", "total": 7250.00}
     (tmp_path / "mine" / "inbox" / "9999-evil.json").write_text(json.dumps(evil))
@@ -197,6 +202,24 @@ def test_text_from_a_document_cannot_drive_the_terminal(run: Run, tmp_path: Path
     assert "\\u202e" in out
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("outcome", [DocumentOutcome.POSTED, DocumentOutcome.FAILED])
+def test_the_name_of_a_document_cannot_drive_the_terminal_or_forge_a_row(
+    outcome: DocumentOutcome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit = AuditEvent(run_id="invoices/x", state=State.FAILED, reason="r", totals=Totals())
+    one = Handled(document="a\x1b[31m\n0302-forged  posted", outcome=outcome, why="w", audit=audit)
+    print_report(Report([one], [], 0, 0, interrupted=False), None)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert not any(line.startswith("0302-forged") for line in out.splitlines())
+
+
+def test_the_printed_command_shows_no_password(run: Run, tmp_path: Path) -> None:
+    _, out, _ = run(*LARGE, "--database", f"sqlite:///{tmp_path}/a.db?timeout=4321")
+    assert f"--database sqlite:///{tmp_path}/a.db\n" in out
+    assert "4321" not in out
 
 
 def signalling(at: int) -> Rules:

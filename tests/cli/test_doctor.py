@@ -142,6 +142,9 @@ def test_a_database_that_somebody_else_is_writing_to_fails(tmp_path: Path, monke
         lambda folder: f"sqlite:///{folder}/missing/agentlab.db",
         lambda folder: f"sqlite:///{folder}/text.db",
         lambda folder: "no url",
+        lambda folder: f"sqlite:///{folder}/new.db?timeout=secret",
+        lambda folder: f"sqlite:///{folder}/{'x' * 5000}/new.db",
+        lambda folder: "postgresql://user:secret@host:abc/name",
         lambda folder: "nosuchdatabase://user:secret@host/name",
         lambda folder: "postgresql+nosuchdriver://user:secret@127.0.0.1:1/name",
     ],
@@ -153,6 +156,21 @@ def test_a_database_that_cannot_be_used_fails_without_its_password(
     found = checks.check_database(make_url(tmp_path))
     assert (found.state, bool(found.fix)) == ("fail", True)
     assert "secret" not in found.found
+
+
+def test_a_damaged_database_fails(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE t (x TEXT)")
+    connection.executemany("INSERT INTO t VALUES (?)", [("y" * 500,)] * 200)
+    connection.commit()
+    connection.close()
+    content = bytearray(file.read_bytes())
+    content[4096 * 3 : 4096 * 5] = b"\xff" * 8192
+    file.write_bytes(content)
+    found = checks.check_database(f"sqlite:///{file}")
+    assert found.state == "fail"
+    assert "damaged" in found.found
 
 
 def test_keys_are_told_as_yes_or_no_and_never_shown() -> None:

@@ -54,6 +54,15 @@ def test_no_arguments_show_the_help_and_succeed() -> None:
         assert f"  {command} " in done.stdout
 
 
+@pytest.mark.parametrize("command", [[], ["size"], ["doctor"], ["run"], ["run", "invoices"], ["hint"]])
+def test_h_is_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call([*command, "--help"]) == 0
+    page = capsys.readouterr().out
+    assert cli.call([*command, "-h"]) == 0
+    assert capsys.readouterr().out == page
+    assert page.startswith("Usage: ")
+
+
 def test_version_is_the_version_of_the_package() -> None:
     assert start("--version").stdout == f"agentlab {__version__}\n"
 

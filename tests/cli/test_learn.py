@@ -54,6 +54,13 @@ def test_check_of_one_notebook_gives_json_and_not_attempted_alone_is_no_failure(
     assert (row["notebook"], row["exercise"], row["state"]) == ("mine.ipynb", "02.1", "not attempted")
 
 
+def test_a_terminal_is_told_the_command_that_gives_a_hint(tmp_path, capsys):
+    assert run_command(["check", str(write(tmp_path, "mine.ipynb", CHECKS, "check(task('02.1'), TODO)"))]) == 0
+    shown = capsys.readouterr().out
+    assert "agentlab hint 02.1" in shown
+    assert "hint(" not in shown
+
+
 def test_a_notebook_without_checks_is_said_to_have_none(tmp_path, capsys):
     assert run_command(["check", str(write(tmp_path, "mine.ipynb", "1"))]) == 0
     assert capsys.readouterr().out.startswith("no exercise is checked in there")
@@ -103,14 +110,20 @@ def test_a_hint_that_does_not_exist_is_one_line_and_status_2(capsys, arguments, 
     assert error.count("\n") == 1
 
 
-def test_lessons_lists_titles_exercises_and_minutes(clone, capsys):
-    path = write(clone / "notebooks", "02_doubling.ipynb")
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells = [nbformat.v4.new_markdown_cell("# On doubling\n\nText")]
-    nbformat.write(notebook, path)
+def test_lessons_lists_titles_exercises_and_minutes_and_no_number_twice(clone, capsys):
+    (clone / "lessons").mkdir()
+    (clone / "lessons" / "02_doubling.py").write_text(
+        "# %% [markdown]\n# # 02 On doubling\n#\n# **Time:** 20 minutes.\n"
+    )
     assert run_command(["lessons"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
-    assert rows == [["02", "On", "doubling", "notebooks/02_doubling.ipynb"], ["02.1", "Doubling", "7"]]
+    assert rows == [["02", "On", "doubling", "20", "notebooks/02_doubling.ipynb"], ["02.1", "Doubling", "7"]]
     assert run_command(["lessons", "--json"]) == 0
     (lesson,) = json.loads(capsys.readouterr().out)
+    assert (lesson["lesson"], lesson["title"], lesson["minutes"]) == ("02", "On doubling", 20)
     assert lesson["exercises"] == [{"id": "02.1", "title": "Doubling", "minutes": 7}]
+
+
+def test_lessons_where_there_are_none_is_one_line(clone, capsys):
+    assert run_command(["lessons"]) == 2
+    assert "no lesson in lessons/" in capsys.readouterr().err

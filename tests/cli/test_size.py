@@ -97,9 +97,10 @@ def test_a_trigger_that_is_too_low_is_said_with_its_fix(
     [
         (["--N", "0"], "N is 0"),
         (["--N", "1000000000000"], "N is 1000000000000"),
-        (["--N", "ten"], "--N"),
+        (["--N", "ten"], "'--N': 'ten' is no whole number; write it in digits alone, like 3000"),
         (["--N", "nan"], "--N"),
-        (["--r", "1.5"], "--r"),
+        (["--r", "1.5"], "'--r': '1.5' is no whole number"),
+        (["--S", "3,000"], "'--S': '3,000' is no whole number"),
         (["--S", "-1"], "S is -1"),
         (["--trigger", "-5"], "trigger is -5"),
         (["--window", "0"], "window is 0"),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agentlab.context import growth
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast
-from agentlab.context.parts import SUMMARY_HEADING, is_summary
+from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary
 from agentlab.errors import AgentlabError
-from agentlab.messages.conversation import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+from agentlab.messages.conversation import AssistantMessage, Message, Request, ToolCall, ToolResult, UserMessage
 
 COURSE = {"S": 3_000, "U": 500, "a": 150, "r": 1_200}
 sizes = st.integers(0, 400)
@@ -259,9 +259,9 @@ def test_trimming_takes_an_old_turn_with_its_question() -> None:
 def test_a_summary_says_that_a_model_wrote_it_and_replaces_the_one_before() -> None:
     control = Compact(trigger=10)
     first = control.apply(three_steps(), summary="first notes")
-    assert first == (UserMessage(content="the task"), UserMessage(content=SUMMARY_HEADING + "first notes"))
+    assert first == (UserMessage(content="the task"), Summary(content=SUMMARY_HEADING + "first notes"))
     second = control.apply((*first, *three_steps()[1:]), summary="second notes")
-    assert second == (UserMessage(content="the task"), UserMessage(content=SUMMARY_HEADING + "second notes"))
+    assert second == (UserMessage(content="the task"), Summary(content=SUMMARY_HEADING + "second notes"))
     assert is_summary(second[1])
 
 
@@ -301,3 +301,65 @@ def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(make: Callable[[
 def test_a_combination_ends_with_its_compaction() -> None:
     with pytest.raises(AgentlabError, match="last control"):
         Combined((Compact(trigger=10), KeepAll()))
+
+
+QUOTED = UserMessage(content=SUMMARY_HEADING + "you wrote this above; is it right?")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        (*three_steps(), AssistantMessage(content="done"), QUOTED),
+        (three_steps()[0], QUOTED),
+        TrimTurns(window=1).apply((*three_steps(), AssistantMessage(content="done"), QUOTED)),
+    ],
+    ids=["after a turn", "right after the task", "where a window put it right after the task"],
+)
+def test_a_user_may_write_what_a_summary_begins_with_and_keeps_the_message(before: tuple[Message, ...]) -> None:
+    after = Compact(trigger=0).apply(before, summary="notes")
+    assert after == (before[0], Summary(content=SUMMARY_HEADING + "notes"), QUOTED)
+    again = Compact(trigger=0).apply(after, summary="more notes")
+    assert again == (before[0], Summary(content=SUMMARY_HEADING + "more notes"), QUOTED)
+
+
+def test_a_task_that_begins_like_a_summary_stays_the_task() -> None:
+    step = three_steps()[1:3]
+    assert Compact(trigger=0).apply((QUOTED, *step), summary="notes")[0] == QUOTED
+
+
+def test_a_summary_is_never_taken_for_the_task() -> None:
+    with pytest.raises(AgentlabError, match="no user message"):
+        TrimTurns().apply((Summary(content=SUMMARY_HEADING + "notes"),))
+
+
+def test_a_summary_reaches_the_model_as_a_user_message_and_stays_a_summary_in_a_request() -> None:
+    request = Request(messages=Compact(trigger=0).apply(three_steps(), summary="notes"))
+    assert is_summary(request.messages[1])
+    assert request.model_dump()["messages"][1] == {"role": "user", "content": SUMMARY_HEADING + "notes"}
+    # Read back, it is the user's for all anybody can tell, and so it stays.
+    assert not is_summary(Request.model_validate_json(request.model_dump_json()).messages[1])
+
+
+@pytest.mark.parametrize(
+    "control", [KeepAll(), ClearToolResults(), Compact(trigger=0), Combined((ClearToolResults(),))]
+)
+def test_a_control_that_needs_no_task_returns_an_empty_history_as_it_is(control: Control) -> None:
+    assert control.apply(()) == ()
+
+
+@pytest.mark.parametrize("control", [TrimTurns(), Compact(trigger=0), Combined((KeepAll(), TrimTurns()))])
+def test_a_control_that_must_find_the_task_refuses_an_empty_history(control: Control) -> None:
+    with pytest.raises(AgentlabError, match="no user message"):
+        control.apply((), summary="notes")
+
+
+def test_two_clearings_in_a_combination_have_placeholders_of_one_size() -> None:
+    Combined((clear(3, 20), TrimTurns(), clear(1, 20)))
+    for other in (clear(1, 6), Combined((clear(1, 6),))):
+        with pytest.raises(AgentlabError, match=r"^the clearings have placeholders of 6 and 20 tokens; [^\n]*$"):
+            Combined((clear(3, 20), other))
+
+
+def test_a_compaction_inside_an_inner_combination_is_the_last_one_too() -> None:
+    with pytest.raises(AgentlabError, match="last control"):
+        Combined((Combined((Compact(trigger=10),)), KeepAll()))

@@ -86,6 +86,11 @@ def test_a_lesson_without_an_exercise_makes_one_notebook():
         ('# %% tags=["try-it"]\nx = 1\n', "make it markdown with a # title"),
         ('# %% [markdown] tags=["try-it"]\n# ## Try\n', "make it markdown with a # title"),
         ("# %%\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n", "line 2: a solution outside the exercise"),
+        (
+            '# %% [markdown] tags="try-it"\n# # Try\n',
+            r"'try-it' is not of type 'array'\); a tag is written tags=\[.try-it.\]",
+        ),
+        ("# %% tags=[1]\nx = 1\n", r'cannot be read .*; a tag is written tags=\["try-it"\]'),
         ("", "has no cells"),
     ],
 )
@@ -94,6 +99,14 @@ def test_a_source_that_breaks_a_rule_is_told_in_one_line(text, problem):
         plan(lesson(text))
     assert str(caught.value).startswith("lessons/02_x.py")
     assert "\n" not in str(caught.value)
+
+
+def test_a_lesson_may_show_a_marker_in_a_text():
+    text = '# %%\nprint("""\n### BEGIN SOLUTION\n### END SOLUTION\n""")\n'
+    assert set(plan(lesson(text))) == {"notebooks"}
+    assert (
+        "### BEGIN SOLUTION" in plan(lesson(LESSON.replace("N = 2", f"N = 2\n{text[5:]}")))["notebooks"].cells[2].source
+    )
 
 
 @pytest.mark.parametrize("name", ["02-x.py", "x.py", "02_X.py", "02_x.ipynb", "2_x.py"])

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import pytest
 from course_samples import DOUBLE
 from pydantic import ValidationError
@@ -30,8 +32,17 @@ def test_a_right_answer_is_right_and_carries_the_sentence_of_the_check():
 
 @pytest.mark.parametrize(
     "answer",
-    [TODO, [1, TODO], lambda n: TODO, lambda n: [TODO], lambda n: TODO + n, lambda n: {"total": {"in": TODO}}],
-    ids=["itself", "in a list", "returned", "returned in a list", "computed with", "deep"],
+    [
+        TODO,
+        [1, TODO],
+        lambda n: TODO,
+        lambda n: [TODO],
+        lambda n: TODO + n,
+        lambda n: {"total": {"in": TODO}},
+        lambda n: TODO << 1,
+        lambda n: divmod(TODO, 2),
+    ],
+    ids=["itself", "in a list", "returned", "returned in a list", "computed with", "deep", "shifted", "divided"],
 )
 def test_an_answer_with_todo_is_not_attempted_and_never_wrong(answer):
     result = judge(DOUBLE, answer)
@@ -74,6 +85,12 @@ def test_an_answer_that_cannot_be_called_as_asked_is_wrong(answer, came_back):
     result = judge(DOUBLE, answer)
     assert result.state == "wrong"
     assert came_back in result.came_back
+
+
+def test_an_answer_that_is_no_function_is_asked_for_as_one():
+    result = judge(exercise(lambda control: str(call(control))), 5)
+    assert (result.called, result.came_back, result.expected) == ("5", "not a function", "a function")
+    assert result.why.startswith("pass the function itself")
 
 
 def test_an_answer_of_another_kind_that_breaks_the_check_is_wrong():
@@ -167,3 +184,117 @@ def test_a_result_is_shown_as_text_html_and_data_that_can_be_collected_again():
     assert set(bundle) == {"text/plain", "text/html", MIME}
     assert "&lt;b&gt;9&lt;/b&gt;" in bundle["text/html"]
     assert collect([{"output_type": "stream", "text": "x"}, {"data": bundle}]) == [result]
+
+
+class SaysNothing:
+    def __repr__(self):
+        raise ValueError("no repr")
+
+
+class NoMessageError(Exception):
+    def __str__(self):
+        raise ValueError("no message")
+
+
+class Opaque(Mapping):
+    def __getitem__(self, key):
+        raise KeyError(key)
+
+    def __iter__(self):
+        raise OSError("no keys")
+
+    def __len__(self):
+        return 1
+
+
+class Yes(int):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = int.__hash__
+
+
+class YesText(str):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = str.__hash__
+
+
+class RaisesOnEqual:
+    def __eq__(self, other):
+        raise ValueError("not comparable")
+
+    __hash__ = object.__hash__
+
+
+def raises_no_message(n):
+    raise NoMessageError
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "came_back"),
+    [
+        (DOUBLE.check, lambda n: SaysNothing(), "an object of type SaysNothing whose repr raises ValueError"),
+        (DOUBLE.check, SaysNothing(), "not a function"),
+        (lambda answer: answer["total"], SaysNothing(), "TypeError"),
+        (lambda answer: wrong(called="it", came_back=f"{answer!r}", expected=1, why="w"), SaysNothing(), "ValueError"),
+        (DOUBLE.check, lambda n: Opaque(), "OSError: no keys"),
+        (DOUBLE.check, Opaque(), "OSError: no keys"),
+        (DOUBLE.check, lambda n: RaisesOnEqual(), "RaisesOnEqual object"),
+        (DOUBLE.check, raises_no_message, "NoMessageError: its message raises ValueError"),
+        (lambda answer: answer(1), raises_no_message, "NoMessageError: its message raises ValueError"),
+    ],
+)
+def test_an_answer_that_raises_wherever_it_is_looked_at_is_wrong_and_never_an_exception(check, answer, came_back):
+    result = judge(exercise(check), answer)
+    assert result.state == "wrong"
+    assert came_back in result.came_back
+
+
+@pytest.mark.parametrize(
+    ("answer", "gives"),
+    [
+        (Yes(5), 6),
+        (YesText("a"), "b"),
+        ({"a": Yes(5)}, {"a": 6}),
+        ({Yes(5): 1}, {6: 1}),
+        ([Yes(5)], [6]),
+        ((Yes(5), "x"), (6, "x")),
+        ([True], [1]),
+        (6.0, 6),
+        ([6], (6,)),
+        ({"a": 1}, {"a": 1, "b": 2}),
+        ([6, 7], [6]),
+    ],
+)
+def test_a_value_of_another_type_is_not_the_value_whatever_it_says_of_itself(answer, gives):
+    assert judge(exercise(lambda value: expect_value("it", value, gives=gives, why="w")), answer).state == "wrong"
+
+
+def test_equal_values_of_one_type_are_right_in_any_order_of_keys():
+    def check(value):
+        expect_value("it", value, gives={"a": [1, (2.5, "x")], 3: None}, why="w")
+
+    assert judge(exercise(check), {3: None, "a": [1, (2.5, "x")]}).state == "right"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(6.0, "divide with //"), (Yes(6), "a plain int is expected"), (True, "w"), (9.0, "a square is no double")],
+)
+def test_a_value_that_is_right_but_for_its_type_is_told_so(answer, why):
+    def check(value):
+        expect_value("it", value, gives=6, why="w", mistakes=[(9, "a square is no double")])
+
+    assert why in judge(exercise(check), answer).why
+
+
+def test_texts_made_by_a_check_are_cut_and_show_no_address():
+    def check(value):
+        wrong(called=f"f({value!r})", came_back=f"{value!r}; postings: []", expected=f"not {value!r}", why="w")
+
+    result = judge(exercise(check), [object()] * 100)
+    for text in (result.called, result.came_back, result.expected):
+        assert " at 0x" not in text
+        assert len(text) <= 300

@@ -7,6 +7,8 @@ from agentlab.course.lint import LARGEST, RULES, lint
 
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
+HF = "hf_" + "aB3" * 11
+
 
 def markdown(source):
     return {"cell_type": "markdown", "source": source, "metadata": {}}
@@ -53,6 +55,11 @@ GOOD = [
     [TITLE, code("print('S:\\nU:\\n')", printed("a risk-of-something-that-is-long-enough\n"))],
     [TITLE, code("box", shown(text_plain=WIDGET_TEXT), printed("largest: 2\n"))],
     [TITLE, code("agent.interact('x')\ninteraction(1)")],
+    [TITLE, code("import agents as w\nw.interact(1)\nplan.widgets.Output")],
+    [TITLE, markdown("Some text\n\n---\n\n| a |\n|---|\n\n- one\n---\n\n    code\n    ===="), code()],
+    [TITLE, markdown("The tag `<h1>` makes a title, and `===` too."), code()],
+    [TITLE, markdown("A pip, then an install; pip is for seeds, and conda is a snake. Install nothing."), code()],
+    [TITLE, code("words = ['pip', 'apple']; more = ['install']\nshelf_of_books_and_more_things = 'hf_short'")],
     [TITLE, code(), code("y", count=2), code("", count=None)],
     [TITLE, code("import os", count=1) | {"outputs": []}, code("y", count=2)],
     [TITLE, markdown("Install it with make lab; a pip is a seed."), code()],
@@ -64,7 +71,14 @@ BAD = [
     ("L03", "cell 2", [TITLE, code("1/0", {"output_type": "error", "ename": "E", "evalue": "", "traceback": []})]),
     ("L04", "", [TITLE, markdown("# Another"), code()]),
     ("L04", "cell 1", [markdown("Takes 5 minutes."), markdown("# Late"), code()]),
+    ("L04", "", [TITLE, markdown("Another\n====="), code()]),
+    ("L04", "", [TITLE, markdown("Text\n\nAnother\n=\n"), code()]),
+    ("L04", "", [TITLE, markdown("<h1>Another</h1>"), code()]),
+    ("L04", "", [TITLE, markdown('Text <H1 class="x">Another</H1>'), code()]),
+    ("L04", "", [TITLE, markdown("  # Another"), code()]),
     ("L05", "cell 2", [TITLE, markdown("### Deep"), code()]),
+    ("L05", "cell 2", [TITLE, markdown("<h3>Deep</h3>"), code()]),
+    ("L05", "cell 3", [TITLE, markdown("Second\n------"), markdown("#### D"), code()]),
     ("L05", "cell 3", [TITLE, markdown("## A"), markdown("#### D"), code()]),
     ("L06", "cell 2", [TITLE, markdown("![](x.png)"), code()]),
     ("L06", "cell 2", [TITLE, markdown("<img src='x'>"), code()]),
@@ -80,10 +94,24 @@ BAD = [
     ("L08", "cell 2", [TITLE, code("%pip install x")]),
     ("L08", "cell 2", [TITLE, code("!pip3 install x")]),
     ("L08", "cell 2", [TITLE, markdown("Run `uv pip install x`."), code()]),
+    ("L08", "cell 2", [TITLE, code("!pip -q install x")]),
+    ("L08", "cell 2", [TITLE, code("!pip --proxy here -q install x")]),
+    ("L08", "cell 2", [TITLE, code("!pip3.11 install x")]),
+    ("L08", "cell 2", [TITLE, code("!python -m pip \\\n  install x")]),
+    ("L08", "cell 2", [TITLE, code("run(['pip', 'install', 'x'])")]),
+    ("L08", "cell 2", [TITLE, code('run(["pip","install"])')]),
+    ("L08", "cell 2", [TITLE, code('run([python, "-m", "pip", "-q", "install", "x"])')]),
+    ("L08", "cell 2", [TITLE, code("!apt-get -y install x")]),
+    ("L08", "cell 2", [TITLE, code("!uv add x")]),
     ("L09", "cell 2", [TITLE, code("key = 'sk-" + "a1" * 12 + "'")]),
     ("L09", "cell 2", [TITLE, code("x", printed("sk-ant-" + "api03-" + "x" * 20))]),
     ("L09", "cell 2", [TITLE, code("x", shown(application_json={"k": ["AKIA" + "A1" * 8]}))]),
     ("L09", "cell 2", [TITLE, code("k = 'ghp_" + "a" * 36 + "'")]),
+    ("L09", "cell 2", [TITLE, code(f"k = '{HF}'")]),
+    ("L09", "cell 2", [TITLE, code() | {"metadata": {"note": {"token": HF}}}]),
+    ("L09", "cell 2", [TITLE, code() | {"metadata": {HF: 1}}]),
+    ("L09", "cell 2", [TITLE, markdown("## A") | {"attachments": {"a.txt": {"text/plain": [HF]}}}, code()]),
+    ("L09", "cell 2", [TITLE, code("x", shown({"note": HF}, text_plain="x"))]),
     ("L10", "", [TITLE, code("x", printed("x" * LARGEST))]),
     ("L11", "", [TITLE, code() | {"outputs": []}]),
     ("L11", "cell 2", [TITLE, code(count=None)]),
@@ -93,6 +121,19 @@ BAD = [
     ("L12", "cell 2", [TITLE, code("@interact_manual (n=3)\ndef f(n): pass")]),
     ("L12", "cell 2", [TITLE, code("out = widgets.Output()")]),
     ("L12", "cell 2", [TITLE, code("from ipywidgets import HBox, Output")]),
+    ("L12", "cell 2", [TITLE, code("import ipywidgets as w\nw.interact(f, n=3)")]),
+    (
+        "L12",
+        "cell 3",
+        [TITLE, code("import ipywidgets as w"), code("@w.interact_manual(n=3)\ndef f(n): pass", count=2)],
+    ),
+    ("L12", "cell 2", [TITLE, code("from ipywidgets import widgets as w\nout = w.Output()")]),
+    ("L12", "cell 2", [TITLE, code("import ipywidgets\nipywidgets.interact(f)")]),
+    ("L12", "cell 2", [TITLE, code("show = widgets.interact\nshow(f)")]),
+    ("L12", "cell 2", [TITLE, code("from ipywidgets import (\n    HBox,\n    Output,\n)")]),
+    ("L12", "cell 2", [TITLE, code("from ipywidgets.widgets import interact as play")]),
+    ("L12", "cell 2", [TITLE, code("from ipywidgets import *")]),
+    ("L12", "cell 2", [TITLE, code("interact.options(manual=True)(f)")]),
     ("L13", "cell 2", [TITLE, code("box", shown(text_plain=[WIDGET_TEXT])), code("y", count=2)]),
     ("L14", "cell 1", [markdown("# A title"), code()]),
 ]
@@ -111,6 +152,40 @@ def test_each_fault_is_found_by_its_rule_alone_at_its_place(tmp_path, rule, wher
 def test_another_kernel_and_stored_widget_state_are_found_in_the_metadata(tmp_path):
     assert found(tmp_path, TITLE, code(), kernelspec={"name": "my-env"}) == [("L01", "")]
     assert found(tmp_path, TITLE, code(), widgets={}) == [("L02", "")]
+    assert found(tmp_path, TITLE, code(), note={"token": [HF, 1]}) == [("L09", "")]
+
+
+@pytest.mark.parametrize("spec", ["x", "python3", None, 5, [], {}, {"name": ["python3"]}])
+def test_a_kernel_spec_of_any_form_but_the_right_one_is_a_finding(tmp_path, spec):
+    assert found(tmp_path, TITLE, code(), kernelspec=spec) == [("L01", "")]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        shown(text_html=5),
+        shown(text_html=["a", 5]),
+        shown(text_plain={"a": 1}),
+        shown(text_markdown=None),
+        shown(text_html="x") | {"data": "x"},
+        shown(text_html="x") | {"data": None},
+        shown(text_html="x") | {"metadata": [1]},
+        shown({"image/png": "x"}, image_png="AAAA"),
+        "x",
+        5,
+    ],
+)
+def test_an_output_of_another_form_is_one_finding(tmp_path, output):
+    assert [rule for rule, _ in found(tmp_path, TITLE, code("x", output))] == ["L00"]
+
+
+@pytest.mark.parametrize("depth", [500, 900, 100_000])
+def test_deep_data_is_read_or_refused_and_never_a_crash(tmp_path, depth):
+    path = tmp_path / "x.ipynb"
+    deep = "[" * depth + f'"{HF}"' + "]" * depth
+    cell = json.dumps(code("x", shown(application_json="HERE"))).replace('"HERE"', deep)
+    path.write_text(f'{{"cells": [{json.dumps(TITLE)}, {cell}], "metadata": {{"kernelspec": {{"name": "python3"}}}}}}')
+    assert {finding.rule for finding in lint(path)} in ({"L00"}, {"L09"}, {"L09", "L10"})
 
 
 @pytest.mark.parametrize(

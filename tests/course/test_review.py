@@ -1,6 +1,7 @@
 import nbformat
 import pytest
 
+from agentlab.course.results import MIME, collect
 from agentlab.course.review import review
 from agentlab.course.todo import TODO, TodoUsedError
 from agentlab.errors import AgentlabError
@@ -83,6 +84,12 @@ def test_a_file_that_is_no_notebook_is_told_in_one_line(tmp_path, text):
         review(path)
     with pytest.raises(AgentlabError, match="there is no notebook"):
         review(tmp_path / "none.ipynb")
+
+
+@pytest.mark.parametrize("content", [5, {"state": "right"}, {"exercise": "02.1", "state": "wrong"}])
+def test_an_output_that_calls_itself_a_check_and_is_none_is_told_in_one_line(content):
+    with pytest.raises(AgentlabError, match="is no result of a check"):
+        collect([{"data": {MIME: content}}])
 
 
 def test_the_error_of_todo_is_told_by_its_name():

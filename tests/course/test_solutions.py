@@ -99,3 +99,60 @@ def test_markers_in_any_order_give_their_regions_or_one_line_that_names_the_plac
     else:
         with pytest.raises(AgentlabError, match=r"^x\.py line \d+: [^\n]*$"):
             regions("\n".join(lines), "x.py")
+
+
+IN_A_STRING = 's = """\n### BEGIN SOLUTION\na = 1\n### END SOLUTION\n"""\n'
+
+
+def test_a_marker_inside_a_string_is_a_text():
+    assert regions(IN_A_STRING, "x.py") == []
+    assert make_stub(IN_A_STRING, "x.py") == IN_A_STRING
+    assert make_stub(IMPORT + IN_A_STRING + marked("a = 1"), "x.py") == IMPORT + IN_A_STRING + "a = TODO"
+    inside = "### BEGIN SOLUTION\n" + IN_A_STRING + "### END SOLUTION"
+    assert make_stub(IMPORT + inside, "x.py") == IMPORT + "s = TODO"
+
+
+@pytest.mark.parametrize("border", ["# %%", "# %% [markdown]", "#%%", "# In[3]:", "# <codecell>"])
+def test_a_region_that_goes_on_into_the_next_cell_is_refused(border):
+    with pytest.raises(AgentlabError, match=r"^x\.py line 4: a cell begins inside a region; [^\n]*$"):
+        make_stub(IMPORT + marked("a = 1", border, "b = 2"), "x.py")
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "###  BEGIN SOLUTION",
+        "#### BEGIN SOLUTION",
+        "## BEGIN SOLUTION",
+        "# BEGIN SOLUTION",
+        "###BEGIN SOLUTION",
+        "### BEGIN  SOLUTION",
+        "### BEGIN SOLUTION  # the formula",
+        "### BEGIN SOLUTION:",
+        "### BEGIN SOLUTIONS",
+        "### Begin Solution",
+        "### BEGIN_SOLUTION",
+        "### SOLUTION BEGIN",
+        "### START SOLUTION",
+        "x = 1  ### BEGIN SOLUTION",
+        "####### END SOLUTION",
+        "### END SOLUTION ###",
+    ],
+)
+def test_a_comment_that_looks_like_a_marker_and_is_none_is_refused(marker):
+    for text in (f"{marker}\na = 1\n{marker}", marked(marker, "a = 1")):
+        with pytest.raises(
+            AgentlabError, match=r"^x\.py line \d+: [^\n]*looks like a marker and is none; write exactly"
+        ):
+            make_stub(IMPORT + text, "x.py")
+
+
+@pytest.mark.parametrize("comment", ["# the solution begins with S + U", "# a solution", "# in the end, no solution"])
+def test_a_comment_about_solutions_is_no_marker(comment):
+    assert make_stub(comment, "x.py") == comment
+
+
+@pytest.mark.parametrize("broken", ["a = (", "a = '", 'a = """', "  a = 1\n b = 2"])
+def test_a_source_that_stops_being_python_before_its_markers_keeps_no_solution(broken):
+    with pytest.raises(AgentlabError, match=r"^x\.py line \d+: [^\n]*$"):
+        make_stub(IMPORT + broken + "\n" + marked("a = 1"), "x.py")

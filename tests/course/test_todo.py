@@ -1,5 +1,7 @@
 import copy
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -36,6 +38,21 @@ class Model(BaseModel):
         lambda: range(TODO),
         lambda: TODO.total,
         lambda: 2**TODO,
+        lambda: TODO << 1,
+        lambda: 1 << TODO,
+        lambda: TODO >> 1,
+        lambda: 1 >> TODO,
+        lambda: divmod(TODO, 2),
+        lambda: divmod(2, TODO),
+        lambda: math.trunc(TODO),
+        lambda: math.floor(TODO),
+        lambda: math.ceil(TODO),
+        lambda: complex(TODO),
+        lambda: next(TODO),
+        lambda: list(reversed(TODO)),
+        lambda: bytes(TODO),
+        lambda: Path(TODO),
+        lambda: isinstance(1, TODO),
     ],
 )
 def test_nothing_can_be_computed_from_todo(use):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.cases.invoices.documents import Document
 from agentlab.cases.invoices.erp import Erp, PurchaseOrder
-from agentlab.cases.invoices.outcomes import Handled, judge
+from agentlab.cases.invoices.outcomes import DocumentOutcome, Handled, judge
+from agentlab.cases.invoices.reading import UNREADABLE
 from agentlab.cases.invoices.tools import ROLE, tools
 from agentlab.dispatch.approvals import Approvals
 from agentlab.dispatch.dispatcher import Dispatcher
@@ -112,6 +113,9 @@ def run_batch(
 
     Ctrl-C ends the current run as Cancelled; it is yielded, and no further one is started. What was done is kept, and
     the batch can be run again from its start: nothing is posted twice.
+
+    Anybody may send a document. One whose content breaks the program costs its own run, which is yielded as failed;
+    a database that fails ends the batch.
     """
     for document in documents:
         handled, cancelled = _handle(document, model, desk, budgets, clock)
@@ -123,11 +127,18 @@ def run_batch(
 def _handle(document: Document, model: Model, desk: Desk, budgets: Budgets, clock: Clock) -> tuple[Handled, bool]:
     events: list[AuditEvent] = []
     desk.ledger.written = ()
-    cancelled = False
+    cancelled = broken = False
     try:
         run_document(document, model=model, desk=desk, budgets=budgets, clock=clock, on_audit=events.append)
     except KeyboardInterrupt:
         if not events:
             raise  # it came before the run began or after it ended: there is no run to tell of
         cancelled = True
-    return judge(document, desk.ledger.written, events[0]), cancelled
+    except UNREADABLE:
+        if not events:
+            raise
+        broken = True
+    handled = judge(document, desk.ledger.written, events[0])
+    if broken and handled.outcome is DocumentOutcome.CANCELLED:
+        handled = handled.model_copy(update={"outcome": DocumentOutcome.FAILED})
+    return handled, cancelled

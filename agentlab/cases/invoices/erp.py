@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CURRENCY = "EUR"
 """The only currency that is posted without a person."""
 
+MAX_DIGITS = 18
+"""Digits of an amount in cents: what a column of 64 bits always holds."""
+
 
 def money(cents: int, currency: str = CURRENCY) -> str:
     """An amount as people write it.
@@ -226,6 +229,8 @@ def read_orders(folder: Path) -> tuple[PurchaseOrder, ...]:
         cents = values["amount_cents"]
         if not (cents.isascii() and cents.isdigit()):
             raise AgentlabError(f"{path}, order {number}: amount_cents is {cents!r}; write whole cents, like 120000")
+        if len(cents) > MAX_DIGITS:
+            raise AgentlabError(f"{path}, order {number}: amount_cents is beyond any amount of money; correct it")
         if values["po"] in orders:
             raise AgentlabError(f"{path}, order {number}: {values['po']} stands there twice; keep one")
         orders[values["po"]] = PurchaseOrder.model_validate({**values, "amount_cents": int(cents)})

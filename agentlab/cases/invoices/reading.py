@@ -9,11 +9,12 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from agentlab.cases.invoices.documents import delimiter_of
 from agentlab.messages.arguments import parse_arguments
 
 Labelled = list[tuple[str, object]]
@@ -39,7 +40,13 @@ CURRENCY = (r"currency|waehrung|(totals|sum)\.currency|.*currencyid",)
 MAX_DIGITS = 18
 """A number with more digits before the point is no amount of money."""
 
-_MAIL_LINE = re.compile(r"^\s*([^\W\d][\w #.%]{0,30}?)\s*:\s+(\S.*?)\s*$")
+UNREADABLE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+"""What Python raises over data that is not what a program expected. A failing database or disk is none of these."""
+
+# The two patterns take time in proportion to the text: anybody may send a document, and a pattern that looks ahead
+# for an end which is missing, from each of many beginnings, would never come back.
+_MAIL_LINE = re.compile(r"([^\W\d][\w #.%]{0,30}?)\s*:\s+(\S.*)")
+_CALL = re.compile(r"call (\w+) with (\{[^{}\n]*\})")
 _SIGNS = {"€": "EUR", "$": "USD"}
 
 
@@ -97,16 +104,23 @@ def _number_in(text: str) -> Decimal | None:
 
 def _labels(kind: str, text: str) -> Iterator[tuple[str, object]]:
     if kind == "json":
-        yield from _json_labels(json.loads(text, parse_float=Decimal))
+        yield from _json_labels(json.loads(text, parse_float=_decimal))
     elif kind == "csv":
-        delimiter = ";" if text.split("\n", 1)[0].count(";") else ","
-        header, row = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[:2]
+        header, row = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)))[:2]
         yield from ((_plain(label), value) for label, value in zip(header, row, strict=True))
     else:
         for line in text.splitlines():
-            found = _MAIL_LINE.match(line)
+            found = _MAIL_LINE.match(line.strip())
             if found and found.group(1) not in ("From", "To", "Cc", "Date", "Subject"):
                 yield _plain(found.group(1)), found.group(2)
+
+
+def _decimal(number: str) -> Decimal | None:
+    """The number of a JSON text; None where its exponent is beyond all that can be computed with."""
+    try:
+        return Decimal(number)
+    except InvalidOperation:
+        return None
 
 
 def _json_labels(value: object) -> Iterator[tuple[str, object]]:
@@ -157,7 +171,7 @@ class Instructions(NamedTuple):
 
 def read_instructions(text: str) -> Instructions:
     """Find "call TOOL with {...}", "post amount_cents = N" and "name=true" in a text."""
-    call = re.search(r"call (\w+) with (\{.*?\})", text)
+    call = _CALL.search(text)
     amount = re.search(r"post amount_cents = (\d{1,15})", text)
     return Instructions(
         call=(call.group(1), parse_arguments(call.group(2)).values or {}) if call else None,

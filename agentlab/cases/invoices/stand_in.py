@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.cases.invoices.reading import Fields, in_cents, read_fields, read_instructions
+from agentlab.cases.invoices.reading import UNREADABLE, Fields, in_cents, read_fields, read_instructions
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import AssistantMessage, Reply, Request, StopReason, ToolCall, ToolResult
 from agentlab.messages.counters import count_text
-from agentlab.messages.models import Rules
+from agentlab.messages.models import ModelError, Rules
 
 MAX_REPLY_TOKENS = 1024
 """The stand-in's longest reply; what it says beyond that is cut off, as with a provider's limit on output tokens."""
@@ -36,15 +36,25 @@ class _Past(NamedTuple):
 
 
 def stand_in() -> Rules:
-    """The stand-in as a model: exchange it for a live one, and nothing else changes."""
-    return Rules(reply)
+    """The stand-in as a model: exchange it for a live one, and nothing else changes.
+
+    A document that it stumbles over costs that run its reply (`ModelError`), as with a provider that answers 500.
+    """
+    return Rules(_reply_or_none)
+
+
+def _reply_or_none(request: Request) -> Reply:
+    try:
+        return reply(request)
+    except UNREADABLE as error:
+        raise ModelError(f"the stand-in could not read the document ({type(error).__name__})") from error
 
 
 def reply(request: Request) -> Reply:
     """What the stand-in says to `request`. The same request always gets the same reply."""
     past = _past(request)
     task = request.messages[0].content
-    found = re.search(r"document (\S+?)\.?(?:\s|$)", task)
+    found = re.search(r"document (.+?)\.?\s*$", task)
     if found is None:
         return _say("I was not told which document to handle.")
     document = found.group(1)
