@@ -4,6 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.facts import cited, read_facts
+from agentlab.views.growth import LINE_COLOURS, PAPER, TEXT_COLOUR
 from agentlab.views.paired import Pair, Range, pair
 from agentlab.views.tables import Table
 from agentlab.views.tokens import SchemaShare, schema_share, share_sentence, share_table
@@ -12,9 +13,7 @@ if TYPE_CHECKING:
     import ipywidgets as widgets
     import plotly.graph_objects as go
 
-# Plotly cannot follow the theme, and no colour of text can be read on both white and JupyterLab's dark #111.
-_PAPER, _TEXT, _GRID = "#ffffff", "#333333", "rgba(128,128,128,0.25)"
-_LINE, _MARKER = "#2b7bd6", "#c2571a"
+    from agentlab.views.chart import Chart
 
 _RANGES = {
     "tools": Range("tools", 0, 150, 1),
@@ -33,37 +32,40 @@ class Panel(NamedTuple):
     box: "widgets.VBox"
 
 
-def figure(sizes: SchemaShare) -> "go.Figure":
+def figure(sizes: SchemaShare) -> "Chart":
     """The share over the number of tools, a marker at this request. 640 pixels wide, so that sliders fit beside it."""
     import plotly.graph_objects as go
 
+    from agentlab.views.chart import Chart
+
     tools, shares = _curve(sizes)
-    chart = go.Figure(
+    chart = Chart(
         [
-            go.Scatter(x=tools, y=shares, name="share of schemas", mode="lines", line={"color": _LINE}),
+            go.Scatter(x=tools, y=shares, name="share of schemas", mode="lines", line={"color": LINE_COLOURS[1]}),
             go.Scatter(
                 x=[sizes.tools],
                 y=[sizes.share],
                 name="this request",
                 mode="markers",
-                marker={"color": _MARKER, "size": 11, "symbol": "diamond"},
+                marker={"color": LINE_COLOURS[2], "size": 11, "symbol": "diamond"},
             ),
         ]
     )
-    axis = {"gridcolor": _GRID, "zeroline": False, "rangemode": "tozero", "linecolor": _TEXT}
-    return chart.update_layout(
+    axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "rangemode": "tozero", "linecolor": TEXT_COLOUR}
+    chart.update_layout(
         template="none",
         title={"text": "Share of a request that is tool schema", "x": 0, "xref": "paper", "font": {"size": 16}},
         xaxis={**axis, "title": {"text": "tools in the request"}},
         yaxis={**axis, "tickformat": ".0%", "range": [0, 1]},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        font={"color": _TEXT},
-        paper_bgcolor=_PAPER,
-        plot_bgcolor=_PAPER,
+        font={"color": TEXT_COLOUR},
+        paper_bgcolor=PAPER,
+        plot_bgcolor=PAPER,
         width=640,
         height=360,
-        margin={"l": 60, "r": 20, "t": 80, "b": 50},
+        margin={"l": 60, "r": 20, "t": 75, "b": 65},
     )
+    return chart
 
 
 def tool_prompt_table() -> Table:
@@ -85,11 +87,12 @@ def schema_sliders(tools: int, schema_tokens: int, history_tokens: int) -> "widg
 def panel(tools: int, schema_tokens: int, history_tokens: int) -> Panel:
     """The widgets behind `schema_sliders`, by name. Raises AgentlabError for values that are no sizes."""
     import ipywidgets as widgets
-    import plotly.graph_objects as go
+
+    from agentlab.views.chart import live
 
     first = schema_share(tools, schema_tokens, history_tokens)
     pairs = {name: pair(limits, getattr(first, name)) for name, limits in _RANGES.items()}
-    chart = go.FigureWidget(figure(first))
+    chart = live(figure(first))
     said, listed = widgets.HTML(_sentence(first)), widgets.HTML(_table(first))
 
     def recompute(_change: Any) -> None:

@@ -10,26 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentlab.context.controls import Compact
 from agentlab.context.growth import check_sizes, whole_number
 from agentlab.views.growth import Growth, figure, grow, lines, mode, sentence, table
+from agentlab.views.paired import Range, pair
 
 if TYPE_CHECKING:
     import ipywidgets as widgets
     import plotly.graph_objects as go
 
 
-class _Range(NamedTuple):
-    label: str
-    low: int
-    high: int
-    step: int
-
-
 _RANGES = {
-    "S": _Range("S: prompt and schemas", 0, 20_000, 100),
-    "U": _Range("U: the task", 0, 10_000, 50),
-    "a": _Range("a: written in a step", 0, 2_000, 10),
-    "r": _Range("r: one tool result", 0, 10_000, 50),
-    "N": _Range("N: requests", 1, 200, 1),
-    "trigger": _Range("trigger: compact above it", 0, 200_000, 500),
+    "S": Range("S: prompt and schemas", 0, 20_000, 100),
+    "U": Range("U: the task", 0, 10_000, 50),
+    "a": Range("a: written in a step", 0, 2_000, 10),
+    "r": Range("r: one tool result", 0, 10_000, 50),
+    "N": Range("N: requests", 1, 200, 1),
+    "trigger": Range("trigger: compact above it", 0, 200_000, 500),
 }
 
 
@@ -60,29 +54,9 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
 
     check_sizes(S, U, a, r, N)
     values = {"S": S, "U": U, "a": a, "r": r, "N": N, "trigger": whole_number("trigger", trigger)}
-    moving: dict[str, widgets.IntSlider] = {}
-    numbers: dict[str, widgets.BoundedIntText] = {}
-    for name, value in values.items():
-        limits = _RANGES[name]
-        high = max(limits.high, value)
-        moving[name] = widgets.IntSlider(
-            min=limits.low,
-            max=high,
-            step=limits.step,
-            readout=False,
-            tooltip=limits.label,
-            layout={"width": "330px", "margin": "0 0 2px 0"},
-        )
-        numbers[name] = widgets.BoundedIntText(
-            value=value,
-            min=limits.low,
-            max=high,
-            step=limits.step,
-            description=limits.label,
-            style={"description_width": "200px"},
-            layout={"width": "320px"},
-        )
-        _pair(moving[name], numbers[name])
+    pairs = {name: pair(_RANGES[name], value) for name, value in values.items()}
+    moving = {name: each.slider for name, each in pairs.items()}
+    numbers = {name: each.number for name, each in pairs.items()}
 
     runs = _runs(values, summary)
     chart = live(figure(runs))
@@ -101,39 +75,10 @@ def panel(S: int, U: int, a: int, r: int, N: int, trigger: int, summary: int = 1
     for number in numbers.values():
         number.observe(recompute, names="value")
 
-    pairs = [widgets.VBox([numbers[name], moving[name]]) for name in values]
-    left = widgets.VBox([widgets.HTML("<b>Sizes in tokens</b>"), *pairs], layout={"flex": "0 0 350px"})
+    rows = [widgets.VBox([each.number, each.slider]) for each in pairs.values()]
+    left = widgets.VBox([widgets.HTML("<b>Sizes in tokens</b>"), *rows], layout={"flex": "0 0 350px"})
     top = widgets.HBox([left, chart], layout={"flex_flow": "row wrap"})
     return Panel(moving, numbers, chart, said, listed, widgets.VBox([top, said, listed]))
-
-
-def _pair(slider: "widgets.IntSlider", number: "widgets.BoundedIntText") -> None:
-    """Let slider and number box follow each other. The number counts: it may lie between two steps of the slider.
-
-    A plain link would not do: the browser moves a slider to its next step, and the link would carry
-    that back over what was typed.
-    """
-    following_number = False
-
-    def follow_slider(change: Any) -> None:
-        if not following_number:
-            number.value = change["new"]
-
-    def follow_number(_change: Any) -> None:
-        nonlocal following_number
-        following_number = True
-        slider.value = _nearest(number.value, slider)
-        following_number = False
-
-    slider.value = _nearest(number.value, slider)
-    slider.observe(follow_slider, names="value")
-    number.observe(follow_number, names="value")
-
-
-def _nearest(value: int, slider: "widgets.IntSlider") -> int:
-    """The step of the slider that is nearest to `value`."""
-    steps = round((value - slider.min) / slider.step)
-    return int(min(slider.min + steps * slider.step, slider.max))
 
 
 def _runs(values: dict[str, int], summary: int) -> list[Growth]:
