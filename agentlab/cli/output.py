@@ -57,4 +57,4 @@ def print_table(
     # rich leaves with a status of its own where the pipe is closed; so it only renders, and print_line writes.
     with console.capture() as rendered:
         console.print(table)
-    print_line(rendered.get().removesuffix("\n"))
+    print_line(rendered.get().removesuffix("\n"), err=err)
