@@ -87,7 +87,8 @@ def call(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _drop_output(PIPE_CLOSED)
     except OSError as error:
-        return _drop_output(_refuse(_system_line(error)))
+        # Said once: the same full disk may have been met above.
+        return _drop_output(status if status == BAD_INPUT else _refuse(_system_line(error)))
     return status
 
 

@@ -4,6 +4,7 @@ Every command prints through these, so that NO_COLOR, a pipe, 40 columns and a t
 that knows only ASCII behave alike everywhere.
 """
 
+import io
 import json
 import os
 import sys
@@ -47,14 +48,28 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    folds = (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ
-    console = Console(stderr=err, highlight=False, width=None if folds else WIDE)
+    stream = sys.stderr if err else sys.stdout
+    folds = stream.isatty() or "COLUMNS" in os.environ
+    # rich leaves with a status of its own where the pipe is closed; so it writes on a page, and print_line prints that.
+    page = _Page(stream.encoding)
+    width = None if folds else WIDE
+    console = Console(file=page, highlight=False, width=width, force_terminal=stream.isatty())
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])
-    # rich leaves with a status of its own where the pipe is closed; so it only renders, and print_line writes.
-    with console.capture() as rendered:
-        console.print(table)
-    print_line(rendered.get().removesuffix("\n"), err=err)
+    console.print(table)
+    print_line(page.getvalue().removesuffix("\n"), err=err)
+
+
+class _Page(io.StringIO):
+    """Text in memory that names the encoding of the stream it is for: rich draws by it."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # a StringIO has none
+        return self._encoding
