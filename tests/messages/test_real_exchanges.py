@@ -105,7 +105,7 @@ def test_every_real_reply_of_anthropic_is_read_with_its_stop_and_its_usage(anthr
 
 
 def test_the_recorded_streams_add_up_to_what_the_sdk_makes_of_them(monkeypatch):
-    # The SDK's own assembly is the oracle for streams that are whole; test_assembled_streams says where ours differs, and why.
+    # The SDK's own assembly is the oracle for streams that are whole; test_assembled_streams says where ours differs.
     import anthropic
 
     fixtures = source_files(ANTHROPIC, ["tests/lib/streaming/fixtures/"])
