@@ -29,7 +29,7 @@
 # ## Predict, then run
 #
 # A user has asked for the status of an invoice. The model replied with a call of `invoice_get`. Your code has run the
-# tool and holds its result. **What do you send next?**
+# tool and holds its result. Nothing is stored with the provider. **What do you send next?**
 #
 # - a: the result alone
 # - b: the question and the result
@@ -80,7 +80,9 @@ say(f"Taken by all three: **{', '.join(everywhere)}**. Your guess was {my_guess}
 
 # %% [markdown]
 # A result must answer a call that stands right before it. So the model's own message goes back to it. And whatever
-# else it should still know goes back as well, because nothing is remembered on the other side.
+# else it should still know goes back as well, because in this form of the request nothing is remembered on the other
+# side. (OpenAI's Responses can store a conversation and go on from its id, and Anthropic has threads in beta. Then
+# the history is kept for you, and you pay for reading it all the same. Here every request carries it.)
 
 # %% [markdown]
 # ## The four messages
@@ -262,15 +264,15 @@ print("helpful:      ", json.loads(cut + "}"))
 print("strict parser:", parse_arguments(cut).problem)
 
 # %% [markdown]
-# That is no invention: Anthropic's Python SDK 2.14, given a stream that was cut, delivered the fields that were whole
-# and dropped the last one without a word. Text does not always show that it was cut; the stop reason does. And even
+# Something like it has been seen: Anthropic's Python SDK 2.14, given a stream that was cut, delivered the fields that
+# were whole and dropped the last one without a word. Text does not always show that it was cut; the stop reason does. And even
 # where the arguments are whole, a second call may have been meant that never came.
 
 # %% [markdown]
 # ## What text becomes
 #
 # Arguments are text that a model wrote. Python's JSON reader takes more than JSON, and keeps the last of two twins.
-# The parser in front of every call here bends nothing and repairs nothing:
+# The parser in front of every call here bends nothing and repairs nothing; no text at all means no arguments:
 
 # %%
 from agentlab.views.replies import arguments_table
@@ -469,7 +471,7 @@ quiz(
         "b": (
             "The provider noticed that messages are missing",
             False,
-            "It remembers nothing; it sees only what you send now.",
+            "With a history that you send it remembers nothing; it sees only what you send now.",
         ),
         "c": (
             "The ids must be counted without gaps",

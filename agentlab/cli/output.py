@@ -56,9 +56,10 @@ def print_table(
     console = Console(file=page, highlight=False, width=width, force_terminal=stream.isatty())
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
-        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+        table.add_column(Text(printable(column)), justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*[Text(cell) for cell in row])
+        # A cell may come from a file that somebody sent: nothing in it may act on the terminal.
+        table.add_row(*[Text(printable(cell)) for cell in row])
     console.print(table)
     print_line(page.getvalue().removesuffix("\n"), err=err)
 

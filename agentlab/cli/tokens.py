@@ -17,7 +17,7 @@ import typer
 from pydantic import JsonValue
 
 from agentlab.cli.files import read_json, shown
-from agentlab.cli.output import print_json, print_line, print_table
+from agentlab.cli.output import print_json, print_line, print_table, printable
 from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def _dialect_of(value: JsonValue, named: str | None, file: str) -> "Dialect":
 def _print(dialect: str, detected: bool, count: "RequestCount", asked: "Quantity | None") -> None:
     from agentlab.views import tokens as view
 
-    print_line(f"Dialect: {dialect}{' (detected)' if detected else ''}. Model: {count.model or 'not named'}.")
+    model = printable(count.model or "not named")
+    print_line(f"Dialect: {dialect}{' (detected)' if detected else ''}. Model: {model}.")
     print_line("")
     table = view.parts_table(count)
     print_table(table.columns, table.rows, right=[name for name in table.columns[1:] if name not in table.words])
@@ -98,7 +99,7 @@ def _print(dialect: str, detected: bool, count: "RequestCount", asked: "Quantity
     if asked is not None:
         print_line(f"The provider counts {asked.value:,} ({asked.origin}: {asked.source}).")
     for note in view.notes(count):
-        print_line(note)
+        print_line(printable(note))
 
 
 def _as_json(

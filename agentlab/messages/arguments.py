@@ -53,7 +53,8 @@ def _read(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text, object_pairs_hook=_object_without_twins, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise _RefusedError(f"the arguments are not valid JSON: {error.msg} at character {error.pos}") from None
+        what = error.msg.removesuffix(" starting at")
+        raise _RefusedError(f"the arguments are not valid JSON: {what} at character {error.pos}") from None
     except RecursionError:
         raise _RefusedError(f"the arguments are nested deeper than {MAX_DEPTH} levels") from None
     except ValueError:

@@ -354,7 +354,7 @@ EXERCISES = (
         hints=(
             "Read the findings from the top. Three things are wrong, and one of them gives two findings: a call whose "
             "result comes too late, and that result where it stands.",
-            "`toolu_1` and `toolu_2` were called in one message, so both results belong into the one user message "
+            "`toolu_1` and `toolu_2` were called in one message, so both results belong in the one user message "
             "right behind it, before any text. A result that is there twice is sent once.",
             "The third message is `user(result_1, result_2, remark)`; the last one holds `result_3` alone.",
         ),
