@@ -17,7 +17,7 @@ from agentlab.messages.received import is_text, read_json, with_sendable_argumen
 from agentlab.messages.retries import Failure, may_pass, seconds_asked
 from agentlab.messages.streams import StreamError, assembled
 from agentlab.messages.wire import WireError
-from agentlab.messages.wire.reading import Json, an_object
+from agentlab.messages.wire.reading import Json, an_object, not_too_deep
 from agentlab.shapes import Frozen
 
 if TYPE_CHECKING:
@@ -90,27 +90,48 @@ def _attempt(call: Call) -> Json | Failure:
     sdk: Any = import_module(call.service.sdk)  # the two SDKs are twins, but share no type
     try:
         # A client holds the key, so it lives for one attempt, though that costs a new connection each time.
-        with getattr(sdk, call.service.client)(
-            api_key=key_from_environment(call.service.key),
-            base_url=call.base_url,
-            timeout=call.timeout,
-            max_retries=0,
-        ) as client:
+        with (
+            http_client(sdk, call.timeout) as http,
+            getattr(sdk, call.service.client)(
+                api_key=key_from_environment(call.service.key),
+                base_url=call.base_url,
+                timeout=call.timeout,
+                max_retries=0,
+                http_client=http,
+            ) as client,
+        ):
             return _reply(call, client, sdk)
     except sdk.APIStatusError as error:
         failed = _answered(call, error.response, error.body)
     except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
         failed = _unanswered(call, error.request, f"no answer within {call.timeout:g} s")
-    except (sdk.APIConnectionError, httpx2.TransportError) as error:
-        failed = _unanswered(call, error.request, f"no connection ({error.__cause__ or error})")
+    except (sdk.APIConnectionError, httpx2.RequestError) as error:
+        cause = error.__cause__ or error
+        what = "no answer that can be unpacked" if isinstance(cause, httpx2.DecodingError) else "no connection"
+        failed = _unanswered(call, error.request, f"{what} ({cause})")
     except getattr(sdk, call.service.error) as error:  # an error in a stream, or a setting that the SDK refuses
         failed = _failure(call, str(error), getattr(error, "code", None) or getattr(error, "type", None))
     except StreamError as error:
         failed = _failure(call, str(error), error.kind)
     except (WireError, ValueError) as error:
         failed = _failure(call, f"sent what is no reply: {error}", None)
+    except RecursionError:
+        failed = _failure(call, "sent what is no reply: it is nested too deeply", None)
     # Returned out here: an exception of the SDK holds the request with its key, and must not hang on one of ours.
     return failed
+
+
+def http_client(sdk: Any, timeout: float) -> Any:
+    """An HTTP client for one of the two SDKs, with its own settings except for two.
+
+    It follows no redirect, which would take the whole history to another host, and reads every answer as UTF-8: the
+    charset that an answer names may be any codec of Python's, such as one that unpacks.
+    """
+
+    def as_utf8(response: "httpx2.Response") -> None:
+        response.encoding = "utf-8"
+
+    return sdk.DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [as_utf8]})
 
 
 def _reply(call: Call, client: Any, sdk: Any) -> Json:
@@ -127,7 +148,7 @@ def _reply(call: Call, client: Any, sdk: Any) -> Json:
     else:
         response = client.post(path, cast_to=httpx2.Response, body=body)
         _show(call, response.request, response.status_code, _json_or_text(response.text))
-        whole = read_json(response.text)
+        whole = read_json(response.content.decode())
     whole = an_object(without_keys(whole), "it")
     if whole.get("status") == "failed":  # Responses: the status is 200 and the failure inside
         error = _object(whole.get("error"))
@@ -140,22 +161,25 @@ def _reply(call: Call, client: Any, sdk: Any) -> Json:
 
 def _noted(stream: Iterable[JsonValue], events: list[JsonValue]) -> Iterator[JsonValue]:
     for event in stream:
+        not_too_deep(event, "an event")
         events.append(event)
         yield event
 
 
 def _answered(call: Call, response: "httpx2.Response", body: object) -> Failure:
     """What an answer with an error status means. Both providers say {"error": {"type", "message"}}."""
-    if response.is_error:
+    if not response.is_success:
         _show(call, response.request, response.status_code, _json_or_text(response.text))
     # Of the two SDKs, one hands over the whole body and one the error in it.
     error = _object(_object(body).get("error", body))
     kind = error.get("code") or error.get("type")
     said = error.get("message") or (body if isinstance(body, str) else None) or "it gives no reason"
+    if response.is_redirect:
+        said = f"it sends the request on to {response.headers.get('location')}, and a redirect is not followed"
     request_id = response.headers.get("request-id") or response.headers.get("x-request-id")
     # One of the SDKs makes the same exception of an error in a stream, whose status is 200.
     message = (
-        (f"answered {response.status_code}" if response.is_error else "reports in its stream")
+        (f"answered {response.status_code}" if not response.is_success else "reports in its stream")
         + (f" {kind}" if kind else "")
         + f": {_shortened(str(said))}"
         + (f" (request {request_id})" if request_id else "")
@@ -197,7 +221,8 @@ def _show(call: Call, request: "httpx2.Request", status: int | None, received: J
 def _json_or_text(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
+        not_too_deep(value, "it")
+    except (WireError, ValueError, RecursionError):
         return text
     return value
 

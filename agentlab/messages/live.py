@@ -112,7 +112,7 @@ class _Live:
         body = self._body(wire)
         try:
             json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ModelError(f"{self._who}: the request is no JSON that can be sent ({error})") from None
         options = self._options
         call = Call(

@@ -4,6 +4,7 @@ The SDKs do not validate replies, and servers that only resemble a provider send
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable
 
 from pydantic import JsonValue
@@ -11,7 +12,7 @@ from pydantic import JsonValue
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import Dialect
 from agentlab.messages.wire.anthropic import UNPARSED
-from agentlab.messages.wire.reading import Json, WireError, an_object, arguments_as_text, arguments_of
+from agentlab.messages.wire.reading import Json, WireError, an_object, arguments_as_text, arguments_of, not_too_deep
 
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 """Anthropic's blocks that have an input, whoever runs them."""
@@ -25,6 +26,7 @@ def read_json(text: str) -> Json:
         raise WireError("it is nested too deeply") from None
     except ValueError as error:
         raise WireError(f"it is no valid JSON: {error}") from None
+    not_too_deep(value, "it")
     return an_object(value, "it")
 
 
@@ -50,8 +52,12 @@ def is_text(value: JsonValue) -> bool:
 
 
 def _anthropic_call(block: Json) -> Json:
-    given = block.get("input")
-    if block.get("type") not in CALLS or (isinstance(given, dict) and parse_arguments(given).values is not None):
+    given, kind = block.get("input"), block.get("type")
+    if (
+        not isinstance(kind, str)
+        or kind not in CALLS
+        or (isinstance(given, dict) and parse_arguments(given).values is not None)
+    ):
         return block
     arguments = _object_or_text(given)
     return {**block, "input": arguments if isinstance(arguments, dict) else {UNPARSED: arguments}}
@@ -93,7 +99,7 @@ def _each(value: JsonValue, change: Callable[[Json], Json]) -> JsonValue:
 def _object(pairs: list[tuple[str, JsonValue]]) -> Json:
     value = dict(pairs)
     if len(value) < len(pairs):
-        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {twice!r} is written twice")
     return value
 

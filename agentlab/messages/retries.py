@@ -42,7 +42,7 @@ def may_pass(status: int | None, kind: object, verdict: str | None) -> bool:
     """Whether the same call may succeed a little later. `verdict` is the header x-should-retry, which decides."""
     if verdict in ("true", "false"):
         return verdict == "true"
-    return kind in KINDS or (status is not None and (status in STATUSES or status >= 500))
+    return (isinstance(kind, str) and kind in KINDS) or (status is not None and (status in STATUSES or status >= 500))
 
 
 def seconds_asked(headers: Mapping[str, str]) -> float | None:
@@ -66,7 +66,7 @@ def tried(attempt: Callable[[], Json | Failure], retries: Retries) -> Json:
         if not isinstance(result, Failure):
             return result
         message, asked = result.message, result.asked_wait
-        if not result.may_pass or number == retries.attempts:
+        if not result.may_pass or number >= retries.attempts:
             break
         if asked is not None and asked > retries.longest_wait:
             message += f"; it asks to wait {asked:g} s, longer than {retries.longest_wait:g} s"

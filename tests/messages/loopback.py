@@ -41,10 +41,12 @@ class Status(NamedTuple):
 
 
 class Body(NamedTuple):
-    """This very body, JSON or text, with status 200."""
+    """This very body, JSON or text, with status 200 or another one."""
 
     content: object
     kind: str = "application/json"
+    headers: dict = {}  # noqa: RUF012 - never written to
+    code: int = 200
 
 
 class Events(NamedTuple):
@@ -187,8 +189,8 @@ class _Handler(BaseHTTPRequestHandler):
                 else:
                     whole = {"error": {**error, "param": None, "code": None}}
                 self._send(code, whole, headers)
-            case Body(content, kind):
-                self._send(200, content, {"content-type": kind})
+            case Body(content, kind, headers, code):
+                self._send(code, content, {"content-type": kind, **headers})
             case Events():
                 self._stream(answer)
             case Hang():

@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 import traceback
 
 import pytest
@@ -29,8 +30,9 @@ from agentlab.messages.conversation import (
 )
 from agentlab.messages.live import MAX_OUTPUT_TOKENS, OpenAI, model_from
 from agentlab.messages.models import ModelError
+from agentlab.messages.received import read_json, with_sendable_arguments
 from agentlab.messages.retries import Retries
-from agentlab.messages.wire import DIALECTS, from_wire
+from agentlab.messages.wire import DIALECTS, WireError, from_wire
 
 ROOMY = Budgets(model_calls=20, tokens=1_000_000, seconds=1_000.0)
 USAGE = Usage(input_tokens=120, output_tokens=12, cache_read_tokens=20, reasoning_tokens=2)
@@ -522,3 +524,72 @@ def test_the_server_fails_the_test_of_a_client_that_breaks_a_rule(monkeypatch):
         server.model("anthropic:test", monkeypatch, extra={"max_tokens": -1}).complete(ASK)
     with pytest.raises(AssertionError, match="1 answers were never asked for"), Loopback([END]):
         pass
+
+
+@each_way
+@each_dialect
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_told_in_one_line(dialect, stream, code, monkeypatch):
+    with Loopback([]) as other:
+        moved = Body("", headers={"location": f"{other.url}/v1/messages"}, code=code)
+        with Loopback([moved]) as server:
+            model = server.model(NAMES[dialect], monkeypatch, stream=stream)
+            with pytest.raises(ModelError) as caught:
+                model.complete(ASK)
+        assert other.seen == []
+    assert model.last_exchange.status == code
+    assert str(caught.value).startswith(f"{NAMES[dialect]} answered {code}: it sends the request on to {other.url}/")
+    assert "\n" not in str(caught.value)
+
+
+def deep(levels):
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+HOSTILE = {
+    **{f"deep-{levels}": Body(f'{{"x": {deep(levels)}}}') for levels in (600, 900, 3_000, 20_000)},
+    **{f"deep-error-{levels}": Body(f'{{"error": {deep(levels)}}}', code=400) for levels in (600, 900, 20_000)},
+    "deep-event": Events([f"event: message_start\ndata: {deep(600)}\n\n"]),
+    "deeper-event": Events([f"event: message_start\ndata: {deep(20_000)}\n\n"]),
+    "type-of-error": Body({"error": {"type": {"a": 1}, "code": [1]}}, code=400),
+    "type-of-event": Events([{"type": "error", "error": {"type": {"a": 1}}, "code": {"a": 1}}]),
+    "no-gzip": Body("no gzip", headers={"content-encoding": "gzip"}),
+    "no-utf-8": Body('{"x": "\udcff"}'),
+    **{
+        f"charset-{charset}-{code}": Body("{}", f"application/json; charset={charset}", code=code)
+        for charset in ("hex", "zlib", "rot13", "idna", "punycode", "utf-16")
+        for code in (200, 400)
+    },
+}
+
+
+@each_way
+@each_dialect
+@pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_answer_is_a_model_error_in_one_line(dialect, stream, answer, monkeypatch):
+    with Loopback([answer]) as server:
+        model = server.model(NAMES[dialect], monkeypatch, stream=stream, retries=Retries(1))
+        with pytest.raises(ModelError) as caught:
+            model.complete(ASK)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+    assert model.last_exchange.model_dump_json()
+
+
+def test_a_block_whose_type_is_no_text_is_no_call():
+    body = {"content": [{"type": []}, {"type": {"a": 1}}]}
+    assert with_sendable_arguments(body, "anthropic") == body
+
+
+@pytest.mark.parametrize("attempts", [0, -1, 1])
+def test_without_an_attempt_too_many_it_ends_after_the_first(attempts, monkeypatch):
+    with Loopback([Status(500, "No.")]) as server, pytest.raises(ModelError, match="answered 500"):
+        server.model("openai:test", monkeypatch, retries=Retries(attempts, sleep=no_sleep)).complete(ASK)
+
+
+def test_a_key_written_twice_is_found_in_a_large_object_at_once():
+    text = "{" + ", ".join(f'"k{number}": 1' for number in range(50_000)) + ', "k49999": 2}'
+    start = time.perf_counter()
+    with pytest.raises(WireError, match="the key 'k49999' is written twice"):
+        read_json(text)
+    assert time.perf_counter() - start < 5
