@@ -1,16 +1,19 @@
 """The provider's own count of a request, over its SDK: needs a key in the environment and sends the whole request."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from agentlab.canonical import digest
 from agentlab.errors import AgentlabError
+from agentlab.messages.attempt import http_client
 from agentlab.messages.claude import read_name
 from agentlab.messages.conversation import Dialect, Request
 from agentlab.messages.keys import key_from_environment, text_without_keys
+from agentlab.messages.received import read_json
 from agentlab.messages.tokenizers import bare_name
 from agentlab.messages.vocabulary import encoding_of
-from agentlab.messages.wire import to_wire
+from agentlab.messages.wire import WireError, to_wire
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Quantity
 
@@ -47,6 +50,9 @@ ENDPOINTS: dict[Provider, Endpoint] = {
 
 TIMEOUT = 30.0
 """Seconds that a provider has for one answer. A count is not tried again: it costs nothing to ask once more."""
+
+MOST_TOKENS = 10**9
+"""More than any model takes; an answer that says as much is no count."""
 
 LONGEST_MESSAGE = 400
 """Characters of a provider's own words in an error."""
@@ -91,36 +97,39 @@ def _ask(provider: Provider, fields: Json, key: str) -> int:
     # Any, because the SDKs type each block of a request, and this one was read from JSON.
     sent: dict[str, Any] = dict(fields)
     try:
-        counted = _ask_anthropic(sent, key) if provider == "anthropic" else _ask_openai(sent, key)
+        sdk: Any = import_module(provider)  # the two SDKs are twins, but share no type
     except ImportError:
         message = f"the package {provider} is not installed; pip install 'agentlab-toolkit[providers]'"
         raise AgentlabError(message) from None
-    if type(counted) is not int:
+    import httpx2
+
+    client_of, errors = (
+        (sdk.Anthropic, sdk.AnthropicError) if provider == "anthropic" else (sdk.OpenAI, sdk.OpenAIError)
+    )
+    # The SDKs' own methods count too, but read their answer without a check; the paths are those of `ENDPOINTS`.
+    path = ENDPOINTS[provider].path.removeprefix("" if provider == "anthropic" else "/v1")
+    try:
+        with (
+            http_client(sdk, TIMEOUT) as http,
+            client_of(api_key=key, timeout=TIMEOUT, max_retries=0, http_client=http) as client,
+        ):
+            answer = client.post(path, cast_to=httpx2.Response, body=sent)
+    except (errors, httpx2.RequestError) as error:
+        raise _no_count(provider, error) from None
+    try:
+        counted = read_json(answer.content.decode()).get("input_tokens")
+    except (WireError, ValueError):
+        counted = None
+    if type(counted) is not int or not 0 <= counted < MOST_TOKENS:
         raise AgentlabError(f"{provider} answered without a count (input_tokens); count offline, or try again")
     return counted
 
 
-def _ask_anthropic(sent: dict[str, Any], key: str) -> object:
-    import anthropic
-
-    try:
-        with anthropic.Anthropic(api_key=key, timeout=TIMEOUT, max_retries=0) as client:
-            return client.messages.count_tokens(**sent).input_tokens
-    except anthropic.AnthropicError as error:
-        raise _no_count("anthropic", error) from None
-
-
-def _ask_openai(sent: dict[str, Any], key: str) -> object:
-    import openai
-
-    try:
-        with openai.OpenAI(api_key=key, timeout=TIMEOUT, max_retries=0) as client:
-            return client.responses.input_tokens.count(**sent).input_tokens
-    except openai.OpenAIError as error:
-        raise _no_count("openai", error) from None
-
-
 def _no_count(provider: Provider, error: Exception) -> AgentlabError:
+    response = getattr(error, "response", None)
+    if response is not None and response.is_redirect:
+        where = text_without_keys(str(response.headers.get("location")))[:LONGEST_MESSAGE]
+        return AgentlabError(f"{provider} gave no count: it sends the request on to {where}, which is not followed")
     said = " ".join(text_without_keys(str(error)).split())[:LONGEST_MESSAGE]
     return AgentlabError(f"{provider} gave no count: {said}")
 

@@ -31,6 +31,7 @@ class Provider:
     def __init__(self):
         self.asked = []
         self.answer = 200, {"input_tokens": 42}
+        self.headers = {}
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -38,9 +39,11 @@ class Provider:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 provider.asked.append((self.path, self.headers, json.loads(body)))
                 status, answer = provider.answer
-                data = json.dumps(answer).encode()
+                data = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
+                for name, value in provider.headers.items():
+                    self.send_header(name, value)
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
@@ -160,3 +163,32 @@ def test_the_name_tells_whose_model_it_is(model, whose):
 def test_a_name_that_does_not_tell_is_asked_about():
     with pytest.raises(AgentlabError, match="anthropic:llama or openai:llama"):
         provider_of("llama")
+
+
+ODD = ["<html>", "[]", "[1]", "null", "", '{"input_tokens": 4', "[" * 100_000, '{"a":' * 600 + "1" + "}" * 600]
+COUNTS = ("-1", "1" + "0" * 9, "9" * 400, "9" * 5_000, "1.5", "1e3")
+NO_COUNTS = [f'{{"input_tokens": {count}}}' for count in COUNTS]
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "gpt-5.2"])
+@pytest.mark.parametrize("answer", ODD + NO_COUNTS, ids=range(len(ODD + NO_COUNTS)))
+def test_an_answer_that_holds_no_believable_count_is_told_in_one_line(provider, model, answer):
+    provider.answer = 200, answer
+    with pytest.raises(AgentlabError, match="without a count") as refused:
+        provider_count(REQUEST, model)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "gpt-5.2"])
+def test_a_redirect_is_not_followed(provider, model):
+    provider.answer, provider.headers = (307, ""), {"location": f"{provider.url}/elsewhere"}
+    with pytest.raises(AgentlabError, match="gave no count: it sends the request on to http"):
+        provider_count(REQUEST, model)
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "gpt-5.2"])
+def test_an_answer_that_cannot_be_unpacked_is_told_in_one_line(provider, model):
+    provider.headers = {"content-encoding": "gzip"}
+    with pytest.raises(AgentlabError, match="gave no count"):
+        provider_count(REQUEST, model)
