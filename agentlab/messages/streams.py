@@ -5,6 +5,7 @@ there. Here the arguments of a call are the text that arrived, whole or not, and
 that ends before it says so is no reply.
 """
 
+import json
 from collections.abc import Iterable
 
 from pydantic import JsonValue
@@ -48,7 +49,9 @@ def _anthropic(events: Events) -> Json:
         elif message is None:
             continue  # unknown events may come at any place, and are to be ignored
         elif kind == "content_block_start":
-            blocks[_index(event)] = dict(an_object(event.get("content_block"), "content_block"))
+            if (index := _index(event)) in blocks:
+                raise WireError(f"the stream begins block {index} twice")
+            blocks[index] = dict(an_object(event.get("content_block"), "content_block"))
         elif kind == "content_block_delta":
             index = _index(event)
             if index not in blocks:
@@ -102,8 +105,10 @@ def _chat(events: Events) -> Json:
                 continue
             finish = part.get("finish_reason") or finish
             delta = _maybe(part.get("delta"))
-            for position, call in enumerate(a_list(delta.get("tool_calls") or [], "tool_calls")):
-                _add_call(calls, an_object(call, "tool_calls"), position)
+            given_calls = a_list(delta.get("tool_calls") or [], "tool_calls")
+            for position, call in enumerate(given_calls):
+                piece = an_object(call, "tool_calls")
+                _add_call(calls, piece, _place(calls, piece, position if len(given_calls) > 1 else None))
             for key, value in delta.items():
                 if key in ("role", "tool_calls") or value is None:
                     continue
@@ -117,16 +122,30 @@ def _chat(events: Events) -> Json:
     return body
 
 
-def _add_call(calls: dict[int, Json], delta: Json, position: int) -> None:
-    index = delta.get("index", position)
-    if type(index) is not int:
+def _place(calls: dict[int, Json], delta: Json, position: int | None) -> int:
+    """The index of the call that `delta` belongs to. Where it names none, a new id is a new call."""
+    index = delta.get("index")
+    if type(index) is int:
+        return index
+    if index is not None:
         raise WireError(f"a call in the stream has the index {index!r}, which is no number")
+    if not delta.get("id"):
+        # A piece that names nothing goes on with the last call, or with the one at its place among several.
+        return max(calls, default=0) if position is None else position
+    known = [number for number, call in calls.items() if call["id"] == delta["id"]]
+    return known[0] if known else max(calls, default=-1) + 1
+
+
+def _add_call(calls: dict[int, Json], delta: Json, index: int) -> None:
     call = calls.setdefault(index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
     function, more = an_object(call["function"], "function"), _maybe(delta.get("function"))
     # Id and name come once; some servers repeat them in every chunk, so the first one counts.
     call["id"] = call["id"] or delta.get("id") or ""
     function["name"] = function["name"] or more.get("name") or ""
-    function["arguments"] = f"{function['arguments']}{more.get('arguments') or ''}"
+    arguments = more.get("arguments")
+    # Some servers send the arguments as the object that they are.
+    written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+    function["arguments"] = f"{function['arguments']}{written}"
 
 
 def _responses(events: Events) -> Json:

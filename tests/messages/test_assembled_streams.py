@@ -317,3 +317,34 @@ def test_a_server_that_repeats_the_name_of_a_call_or_leaves_out_its_number_is_un
     chunks = [{"choices": [{"delta": {"tool_calls": [piece]}}]} for piece in pieces]
     body = assembled([*chunks, {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}], "openai-chat")
     assert reply_from_wire(body, "openai-chat").tool_calls == (ToolCall(id="c1", name="look", arguments={"a": 1}),)
+
+
+def chat_calls(*deltas):
+    chunks = [{"choices": [{"index": 0, "delta": {"tool_calls": calls}}]} for calls in deltas]
+    body = assembled([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}], "openai-chat")
+    calls = body["choices"][0]["message"]["tool_calls"]
+    return [(call["id"], call["function"]["name"], call["function"]["arguments"]) for call in calls]
+
+
+def chat_call(id, arguments, **more):
+    return {"id": id, "function": {"name": "look", "arguments": arguments}, **more}
+
+
+def test_without_an_index_a_new_id_is_a_new_call():
+    first, second = chat_call("c1", '{"a"'), chat_call("c2", '{"b"')
+    more = {"function": {"arguments": ": 1}"}}
+    both = [("c1", "look", '{"a": 1}'), ("c2", "look", '{"b": 1}')]
+    assert chat_calls([first], [more], [second], [more]) == both
+    assert chat_calls([first], [chat_call("c1", ": 1}")], [second], [chat_call("c2", ": 1}")]) == both
+    assert chat_calls([first, second], [more, more]) == both
+    assert chat_calls([chat_call("c1", "{}"), chat_call("c2", "{}")]) == [("c1", "look", "{}"), ("c2", "look", "{}")]
+
+
+def test_arguments_that_come_as_an_object_are_written_as_json():
+    assert chat_calls([chat_call("c1", {"x": True}, index=0)]) == [("c1", "look", '{"x": true}')]
+
+
+def test_a_block_that_begins_twice_is_no_reply():
+    events = call_events("anthropic", ['{"a": 1}'], "call")
+    with pytest.raises(WireError, match="begins block 0 twice"):
+        assembled([*events[:3], events[1], *events[3:]], "anthropic")
