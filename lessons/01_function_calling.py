@@ -265,8 +265,8 @@ print("strict parser:", parse_arguments(cut).problem)
 
 # %% [markdown]
 # Something like it has been seen: Anthropic's Python SDK 2.14, given a stream that was cut, delivered the fields that
-# were whole and dropped the last one without a word. Text does not always show that it was cut; the stop reason does. And even
-# where the arguments are whole, a second call may have been meant that never came.
+# were whole and dropped the last one without a word. Text does not always show that it was cut; the stop reason does.
+# And even where the arguments are whole, a second call may have been meant that never came.
 
 # %% [markdown]
 # ## What text becomes

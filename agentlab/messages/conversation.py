@@ -13,7 +13,7 @@ form has no place for travels along in ``raw``, so that it can be sent back to t
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 
 from agentlab.shapes import Frozen
 
@@ -44,7 +44,7 @@ class Raw(Frozen):
 
     dialect: Dialect
     value: JsonValue
-    covers: int = 1
+    covers: int = Field(default=1, ge=1)
 
 
 class ToolSchema(Frozen):
@@ -122,6 +122,13 @@ class ForeignMessage(Frozen):
     role: Literal["foreign"] = "foreign"
     content: str = ""
     raw: Raw
+
+    @field_validator("raw")
+    @classmethod
+    def _stands_for_itself(cls, raw: Raw) -> Raw:
+        if raw.covers != 1:
+            raise ValueError("the raw of a foreign message covers that one message")
+        return raw
 
 
 Message = Annotated[

@@ -19,10 +19,13 @@ from agentlab.messages.conversation import (
     UserMessage,
 )
 from agentlab.messages.wire.reading import (
+    BEHIND_A_CALL,
     Json,
     Notes,
     WireError,
+    a_limit,
     a_list,
+    a_switch,
     a_text,
     an_object,
     arguments_of,
@@ -78,12 +81,14 @@ def _read_assistant(content: JsonValue, where: str, notes: Notes) -> AssistantMe
     if isinstance(content, str):
         return AssistantMessage(content=content)
     texts: list[tuple[str, JsonValue]] = []
-    calls = []
+    calls: list[ToolCall] = []
     for number, part in enumerate(a_list(content, where)):
         place = f"{where}[{number}]"
         block = an_object(part, place)
         if block.get("type") != "tool_use":
             texts.append((place, block))
+            if calls and block.get("type") == "text":
+                notes.lose(place, BEHIND_A_CALL, content=False)
             continue
         notes.rest(place, block, ("type", "id", "name", "input"))
         given = block.get("input")
@@ -156,6 +161,11 @@ def joins(before: Message, message: Message) -> bool:
     )
 
 
+def is_wrapped(arguments: JsonValue) -> bool:
+    """Whether these arguments cannot be a call's input as they are, and travel inside an object."""
+    return not isinstance(arguments, dict) or arguments.keys() == {UNPARSED}
+
+
 def _assistant_content(message: AssistantMessage) -> JsonValue:
     return _blocks(message) if message.tool_calls else message.content
 
@@ -164,7 +174,7 @@ def _blocks(message: AssistantMessage) -> list[JsonValue]:
     blocks: list[JsonValue] = [{"type": "text", "text": message.content}] if message.content else []
     for call in message.tool_calls:
         arguments = call.arguments
-        if not isinstance(arguments, dict) or arguments.keys() == {UNPARSED}:
+        if is_wrapped(arguments):
             arguments = {UNPARSED: arguments}
         blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
     return blocks
@@ -204,7 +214,7 @@ def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | Non
         return None, None
     given = an_object(choice, "tool_choice")
     notes.rest("tool_choice", given, ("type", "name", "disable_parallel_tool_use"))
-    off = given.get("disable_parallel_tool_use")
+    off = a_switch(given.get("disable_parallel_tool_use"), "tool_choice.disable_parallel_tool_use")
     parallel = None if off is None else not off
     match given.get("type"):
         case "auto" | "any" | "none" as mode:
@@ -229,8 +239,7 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
 
 def read_limit(body: Json) -> int | None:
     """The most tokens of output."""
-    limit = body.get("max_tokens")
-    return limit if type(limit) is int else None
+    return a_limit(body.get("max_tokens"), "max_tokens")
 
 
 def write_limit(limit: int | None) -> Json:

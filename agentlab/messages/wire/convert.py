@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.messages.conversation import Dialect, ToolResult
+from agentlab.messages.conversation import AssistantMessage, Dialect, Request, ToolResult
 from agentlab.messages.wire.aliases import NONE
+from agentlab.messages.wire.anthropic import UNPARSED, is_wrapped
 from agentlab.messages.wire.body import read, to_wire
 from agentlab.messages.wire.reading import Json, Loss, Notes, an_object
 from agentlab.shapes import Finding
@@ -22,7 +23,9 @@ def convert(body: JsonValue, source: Dialect, target: Dialect) -> Converted:
     """A request body of `source` as one of `target`, with a finding for everything that cannot be carried over.
 
     W1 content that the generic form has no place for is left out (must). W2 a setting or mark is left out (should).
-    W3 a name or id was exchanged (should). W4 an error flag became text (should).
+    W3 a name or id was exchanged (should). W4 an error flag became text, or such a text a flag (should). W5 arguments
+    that are no JSON object travel inside one (should). And, with its own id, each rule of `agentlab.messages.pairing`
+    that only the new body breaks (must).
     """
     notes = Notes()
     request = read(body, source, NONE, notes)
@@ -35,15 +38,49 @@ def convert(body: JsonValue, source: Dialect, target: Dialect) -> Converted:
             _should("W3", f"{kind} {before!r}", f"{target} refuses it; it is now {after!r}", "keep a table of both")
             for before, after in exchanged.items()
         ]
+    findings += [*_flags(request, source, target), *_unparsed(request, target)]
+    return Converted(wire.body, (*findings, *_broken_on_the_way(body, source, wire.body, target)))
+
+
+def _flags(request: Request, source: Dialect, target: Dialect) -> list[Finding]:
+    """Errors that are a flag in one of the dialects and a text in the other."""
+    errors = [m for m in request.messages if isinstance(m, ToolResult) and m.is_error]
     if target != "anthropic":
-        errors = [m for m in request.messages if isinstance(m, ToolResult) and m.is_error]
-        message = f"{target} has no flag for an error; the text of the result now says so"
-        findings += [_should("W4", f"result of {m.call_id!r}", message, "nothing to do") for m in errors]
-    return Converted(wire.body, tuple(findings))
+        message, fix = f"{target} has no flag for an error; the text of the result now says so", "nothing to do"
+    elif source != "anthropic":
+        message = f"its text in {source} was read as an error; it is now flagged as one, with the bare text"
+        fix = "if the tool itself wrote that JSON, put it back as the content and take out is_error"
+    else:
+        return []
+    return [_should("W4", f"result of {m.call_id!r}", message, fix) for m in errors]
+
+
+def _unparsed(request: Request, target: Dialect) -> list[Finding]:
+    """Calls whose arguments Anthropic, where they must be an object, gets inside one."""
+    if target != "anthropic":
+        return []
+    calls = [call for m in request.messages if isinstance(m, AssistantMessage) for call in m.tool_calls]
+    message = f"its arguments are no JSON object, as {target} demands; they are now the text under {UNPARSED!r}"
+    fix = "answer the call with an error that says so, or take both out"
+    return [_should("W5", f"call {c.id!r}", message, fix) for c in calls if is_wrapped(c.arguments)]
+
+
+def _broken_on_the_way(body: JsonValue, source: Dialect, made: Json, target: Dialect) -> list[Finding]:
+    """The rules that the new body breaks and the old one kept: an order, say, that only `source` allows.
+
+    The dialects number the same order differently, so all rules of order count as one.
+    """
+    from agentlab.messages.pairing import check  # the checker writes requests with this package
+
+    def kind(rule: str) -> str:
+        return rule if rule[0] in "NM" else "order"
+
+    before = {kind(found.rule) for found in check(an_object(body, "the request"), source) if found.level == "must"}
+    return [found for found in check(made, target) if found.level == "must" and kind(found.rule) not in before]
 
 
 def _lost(loss: Loss, target: Dialect) -> Finding:
-    message = f"{loss.what} has no place in {target} and was left out"
+    message = f"{loss.what} is not carried over to {target} by this converter and was left out"
     if loss.content:
         return Finding(rule="W1", level="must", where=loss.where, message=message, fix="say it there in another way")
     return _should("W2", loss.where, message, f"set what corresponds to it in {target}, if it matters")

@@ -22,7 +22,9 @@ from agentlab.messages.wire.reading import (
     Json,
     Notes,
     WireError,
+    a_limit,
     a_list,
+    a_switch,
     a_text,
     an_object,
     arguments_as_text,
@@ -173,8 +175,7 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    parallel = body.get("parallel_tool_calls")
-    allowed = parallel if isinstance(parallel, bool) else None
+    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
     choice = body.get("tool_choice")
     if choice is None:
         return None, allowed
@@ -200,8 +201,7 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
 
 def read_limit(body: Json) -> int | None:
     """The most tokens of output."""
-    limit = body.get("max_completion_tokens")
-    return limit if type(limit) is int else None
+    return a_limit(body.get("max_completion_tokens"), "max_completion_tokens")
 
 
 def write_limit(limit: int | None) -> Json:

@@ -24,16 +24,20 @@ from agentlab.messages.conversation import (
     UserMessage,
 )
 from agentlab.messages.wire.reading import (
+    BEHIND_A_CALL,
     Json,
     Notes,
     WireError,
+    a_limit,
     a_list,
+    a_switch,
     a_text,
     an_object,
     arguments_as_text,
     arguments_of,
     error_as_text,
     error_from_text,
+    is_one_of,
     joined_text,
     number_of,
 )
@@ -63,7 +67,7 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
         item = an_object(element, place)
         kind = item.get("type")
         assistant = item.get("role") == "assistant" and kind in (None, "message")
-        if assistant or kind in OUTPUT_ONLY:
+        if assistant or is_one_of(kind, OUTPUT_ONLY):
             if assistant and kind is None:
                 close_run()
             run.append((place, item))
@@ -108,6 +112,8 @@ def _read_assistant(run: Sequence[tuple[str, Json]], notes: Notes) -> Message:
         elif item.get("type") in (None, "message"):
             notes.rest(place, item, ("type", "role", "content"))
             texts.append(joined_text(item.get("content"), f"{place}.content", TEXT, notes, glue=""))
+            if calls and texts[-1]:
+                notes.lose(place, BEHIND_A_CALL, content=False)
         else:
             notes.lose(place, f"the item of type {item.get('type')!r}", content=True)
     if not texts and not calls:
@@ -184,8 +190,7 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    parallel = body.get("parallel_tool_calls")
-    allowed = parallel if isinstance(parallel, bool) else None
+    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
     choice = body.get("tool_choice")
     if choice is None:
         return None, allowed
@@ -210,8 +215,7 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
 
 def read_limit(body: Json) -> int | None:
     """The most tokens of output."""
-    limit = body.get("max_output_tokens")
-    return limit if type(limit) is int else None
+    return a_limit(body.get("max_output_tokens"), "max_output_tokens")
 
 
 def write_limit(limit: int | None) -> Json:

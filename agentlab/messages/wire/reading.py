@@ -27,6 +27,16 @@ class Loss(NamedTuple):
     content: bool
 
 
+CONTENT_FIELDS = frozenset(
+    {"function_call", "functions", "refusal", "previous_response_id", "prompt", "conversation", "thread"}
+)
+"""Fields that hold, or stand for, something that was said or can be called; all others are settings and marks."""
+
+
+BEHIND_A_CALL = "the place of this text behind a call"
+"""A message has its text in front of its calls; the text itself is kept."""
+
+
 class Notes:
     """Collects losses while a body is read."""
 
@@ -41,7 +51,7 @@ class Notes:
         """Note every field of `value` that is not known and says something (null says nothing)."""
         for key in value.keys() - set(known):
             if value[key] not in (None, [], {}):
-                self.lose(f"{where}.{key}", f"the field {key}", content=False)
+                self.lose(f"{where}.{key}", f"the field {key}", content=key in CONTENT_FIELDS)
 
 
 def an_object(value: JsonValue, where: str) -> Json:
@@ -80,6 +90,25 @@ def a_text(value: JsonValue, where: str) -> str:
     return value
 
 
+def is_one_of(kind: JsonValue, kinds: frozenset[str]) -> bool:
+    """Whether `kind` is one of these texts; a type that is no text is none of them."""
+    return isinstance(kind, str) and kind in kinds
+
+
+def a_limit(value: JsonValue, where: str) -> int | None:
+    """`value`, which must be a whole number or left out."""
+    if value is not None and type(value) is not int:
+        raise WireError(f"{where} must be a whole number, not {value!r}")
+    return value
+
+
+def a_switch(value: JsonValue, where: str) -> bool | None:
+    """`value`, which must be true, false or left out."""
+    if value is not None and not isinstance(value, bool):
+        raise WireError(f"{where} must be true or false, not {value!r}")
+    return value
+
+
 def number_of(value: JsonValue) -> int:
     """A count of tokens; what is missing, negative or no whole number counts as 0."""
     return value if type(value) is int and value > 0 else 0
@@ -100,7 +129,7 @@ def joined_parts(placed: Iterable[tuple[str, JsonValue]], kinds: frozenset[str],
     texts = []
     for place, part in placed:
         block = an_object(part, place)
-        if block.get("type") in kinds:
+        if is_one_of(block.get("type"), kinds):
             texts.append(a_text(block.get("text"), f"{place}.text"))
             notes.rest(place, block, ("type", "text"))
         else:
