@@ -87,7 +87,7 @@ BAD = [
     ("L06", "cell 2", [TITLE, code("x", shown(image_png="AAAA"))]),
     ("L07", "cell 2", [TITLE, code("open('/home/ann/x')")]),
     ("L07", "cell 2", [TITLE, code("x", printed("File /tmp/ipykernel_1/2.py\n"))]),
-    ("L07", "cell 2", [TITLE, code("x", shown(text_plain=["a\n", "/work/main/x"]))]),
+    ("L07", "cell 2", [TITLE, code("x", shown(text_plain=["a\n", "/home/user/x"]))]),
     ("L07", "cell 2", [TITLE, code("x = r'C:\\Users\\ann'")]),
     ("L07", "cell 2", [TITLE, code("x = 'C:\\\\Users\\\\ann'")]),
     ("L07", "cell 2", [TITLE, markdown("[x](file:///etc/x)"), code()]),
