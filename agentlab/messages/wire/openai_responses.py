@@ -230,15 +230,10 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     content = "".join(message.content for message in read if isinstance(message, AssistantMessage))
     calls = tuple(call for message in read if isinstance(message, AssistantMessage) for call in message.tool_calls)
     message = AssistantMessage(content=content, tool_calls=calls)
-    raw = None
-    if not _says_the_same(elements, message):
-        raw = Raw(dialect="openai-responses", value=elements)
+    same = elements == write_messages([message], None)
+    raw = None if same else Raw(dialect="openai-responses", value=elements)
     stop = _read_stop(body, has_calls=bool(calls), elements=elements)
     return Reply(content=content, tool_calls=calls, stop=stop, usage=_read_usage(body), raw=raw)
-
-
-def _says_the_same(elements: list[JsonValue], message: AssistantMessage) -> bool:
-    return elements == write_messages([message], None)
 
 
 def _read_stop(body: Json, *, has_calls: bool, elements: list[JsonValue]) -> StopReason:
