@@ -1,20 +1,20 @@
 """The controls that keep a history small. One object predicts on sizes and acts on messages.
 
-``control.forecast(S, U, a, r, N)`` tells what a run will send. ``control.apply(messages)`` does the
+``control.forecast(S, U, a, r, N)`` tells what a run will send. ``control.apply(messages, counter)`` does the
 same thing to a real history; with messages of exactly those sizes the two agree token for token.
-A loop asks a control before each request:
+A loop asks a control before each request, and goes on with what it returns:
 
-    messages = control.apply(messages)
-    if control.due(messages, counter):           # only compaction is ever due
-        messages = control.apply(messages, summary=...)   # a model call, made elsewhere
+    messages = control.apply(messages, counter)
+    if control.due(messages, counter):                    # only compaction is ever due
+        messages = control.apply(messages, counter, summary=...)   # a model call, made elsewhere
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from agentlab.context.forecast import Forecast, History, simulate
-from agentlab.context.growth import whole_number
+from agentlab.context.forecast import Forecast, History, Results, result_sizes, simulate
+from agentlab.context.growth import check_sizes, whole_number
 from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary, joined, split
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import Message, ToolResult
@@ -33,26 +33,52 @@ class Control(ABC):
     def label(self) -> str:
         """A short name with the parameters, for a table or a legend."""
 
+    def arriving(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """The sizes of a run's results as they enter the history; more of them where a step is added to fetch one."""
+        return sizes
+
     @abstractmethod
     def shrink(self, history: History) -> History:
         """The sizes that are left of `history` before a request is sent."""
 
     @abstractmethod
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         """The messages that are left of `messages` before a request is sent.
 
-        `summary` is the text that replaces the history where `due` asked for it; other controls pass it by.
-        `TrimTurns`, and `Compact` with a summary, must find the task: they raise AgentlabError for a history without
-        a user message. The others need none, and return an empty history as it is.
+        `counter` is needed where sizes decide, see `needs_counter`. `summary` is the text that replaces the history
+        where `due` asked for it; other controls pass it by. `TrimTurns`, and `Compact` with a summary, must find the
+        task: they raise AgentlabError for a history without a user message. The others need none, and return an empty
+        history as it is.
         """
 
     def due(self, messages: Sequence[Message], counter: RequestCounter) -> bool:
         """True where a summary must be made before the request that would carry `messages`."""
         return False
 
-    def forecast(self, S: int, U: int, a: int, r: int, N: int) -> Forecast:
-        """What a run of N requests sends, all sizes in tokens. Raises AgentlabError for sizes that are no sizes."""
-        return simulate(self.shrink, S, U, a, r, N)
+    def forecast(self, S: int, U: int, a: int, r: Results, N: int) -> Forecast:
+        """What a run of N requests sends, all sizes in tokens; `r` is one size or the sizes of its N - 1 results.
+
+        Raises AgentlabError for sizes that are no sizes.
+        """
+        check_sizes(S, U, a, 0, N)
+        sizes = self.arriving(result_sizes(r, N))
+        return simulate(self.shrink, S, U, a, sizes, len(sizes) + 1)
+
+
+class AtArrival(Control):
+    """A control that acts on a result when it arrives and never on what was sent before."""
+
+    def shrink(self, history: History) -> History:
+        return history
+
+
+def needed(control: Control, counter: RequestCounter | None) -> RequestCounter:
+    """`counter`, for a control that cannot act without one. Raises AgentlabError where there is none."""
+    if counter is None:
+        raise AgentlabError(f"'{control.label}' decides by size; give apply() a counter of the request's tokens")
+    return counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +92,62 @@ class KeepAll(Control):
     def shrink(self, history: History) -> History:
         return history
 
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         return tuple(messages)
 
 
 @dataclass(frozen=True, slots=True)
 class ClearToolResults(Control):
-    """All but the last ``keep`` tool results are replaced by a placeholder, from the first step on.
+    """All but the last ``keep`` tool results are replaced by a placeholder.
 
-    ``placeholder`` is its size in tokens, for the forecast; ``text`` is what it says, for the messages. Nothing checks
-    that they agree, because a size depends on who counts: count `text` as your model does, or the forecast is off
-    by the difference for every cleared result. Calls and pairs stay as they are.
+    Nothing is cleared before a request is over ``trigger`` tokens, nor where that would save less than ``at_least``
+    tokens of it; with 0 and 0 results are cleared on every step. ``placeholder`` is the size of what replaces a result,
+    for the forecast; ``text`` is what it says, for the messages. Nothing checks that they agree, because a size depends
+    on who counts: count `text` as your model does, or the forecast is off by the difference for every cleared result.
+    Calls and pairs stay as they are.
+    Source: Anthropic's context editing, clear_tool_uses_20250919 (trigger 100,000 and keep 3 are its defaults).
     """
 
     keep: int = 3
     placeholder: int = 20
     text: str = CLEARED
+    trigger: int = 0
+    at_least: int = 0
 
     def __post_init__(self) -> None:
-        whole_number("keep", self.keep)
-        whole_number("placeholder", self.placeholder)
+        for name in ("keep", "placeholder", "trigger", "at_least"):
+            whole_number(name, getattr(self, name))
 
     @property
     def label(self) -> str:
-        return f"clear, keep {self.keep:,}"
+        over = f" over {self.trigger:,}" if self.trigger else ""
+        batch = f" by {self.at_least:,}" if self.at_least else ""
+        return f"clear{over}{batch}, keep {self.keep:,}"
 
     def shrink(self, history: History) -> History:
-        cleared = max(history.cleared, history.steps - self.keep)
-        return replace(history, cleared=cleared, placeholder=self.placeholder)
+        cleared = history.clear(history.end - self.keep, self.placeholder)
+        return cleared if self._worth(history.tokens, cleared.tokens) else history
 
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         results = [i for i, message in enumerate(messages) if isinstance(message, ToolResult)]
         old = set(results[: max(0, len(results) - self.keep)])
-        return tuple(
-            message.model_copy(update={"content": self.text}) if i in old else message
+        cleared = tuple(
+            message.model_copy(update={"content": self.text}) if i in old and message.content != self.text else message
             for i, message in enumerate(messages)
         )
+        if not self.trigger and not self.at_least:
+            return cleared
+        count = needed(self, counter)
+        return cleared if self._worth(count(tuple(messages)), count(cleared)) else tuple(messages)
+
+    def _worth(self, before: int, after: int) -> bool:
+        if self.trigger and before <= self.trigger:
+            return False
+        return not self.at_least or before - after >= self.at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +168,12 @@ class TrimTurns(Control):
 
     def shrink(self, history: History) -> History:
         # A summary is one of the messages after the task, and it stays.
-        room = self.window - (1 if history.compactions else 0)
-        steps = min(history.steps, room // 2)
-        gone = history.steps - steps
-        return replace(history, steps=steps, cleared=max(0, history.cleared - gone))
+        room = self.window - (1 if history.summarised else 0)
+        return history.drop(history.end - room // 2)
 
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         head, parts = split(messages)
         room = self.window - sum(len(part.messages) for part in parts if part.pinned)
         kept = []
@@ -161,22 +207,15 @@ class Compact(Control):
     def shrink(self, history: History) -> History:
         if history.steps == 0 or history.tokens <= self.trigger:
             return history
-        return replace(
-            history,
-            steps=0,
-            cleared=0,
-            summary=self.summary,
-            compactions=history.compactions + 1,
-            summary_input=history.summary_input + history.tokens,
-            summary_output=history.summary_output + self.summary,
-            summary_largest=max(history.summary_largest, history.tokens),
-        )
+        return history.summarise(self.summary)
 
     def due(self, messages: Sequence[Message], counter: RequestCounter) -> bool:
         _, parts = split(messages)
         return any(not part.pinned for part in parts) and counter(tuple(messages)) > self.trigger
 
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         if summary is None:
             return tuple(messages)
         head, parts = split(messages)
@@ -187,33 +226,46 @@ class Compact(Control):
 
 @dataclass(frozen=True, slots=True)
 class Combined(Control):
-    """Several controls, one after the other before each request. Compaction is one of them at most, and the last.
+    """Several controls, one after the other before each request.
 
-    The forecast knows one size of placeholder, so all clearings have the same. Raises AgentlabError otherwise.
+    What acts on results as they arrive comes first; compaction is one of them at most, and the last. The forecast knows
+    one size of placeholder, so all clearings have the same. Raises AgentlabError otherwise.
     """
 
     controls: tuple[Control, ...]
 
     def __post_init__(self) -> None:
-        single = self._single()
+        single = self.single()
+        arrivals = [isinstance(control, AtArrival) for control in single]
+        if sorted(arrivals, reverse=True) != arrivals:
+            raise AgentlabError("a cap and handles act on results as they arrive; put them before the other controls")
         if any(isinstance(control, Compact) for control in single[:-1]):
             raise AgentlabError("compaction must be the last control, and the only one of its kind; put it at the end")
         sizes = sorted({control.placeholder for control in single if isinstance(control, ClearToolResults)})
         if len(sizes) > 1:
             listed = " and ".join(f"{size:,}" for size in sizes)
             raise AgentlabError(f"the clearings have placeholders of {listed} tokens; give all of them the same one")
+        if tuple(sizes) != self.arriving(tuple(sizes)):
+            raise AgentlabError(
+                f"a placeholder of {sizes[0]:,} tokens would itself be cut, or kept outside; make it smaller"
+            )
 
-    def _single(self) -> list[Control]:
+    def single(self) -> list[Control]:
         """The controls in their order, those inside a combination one by one."""
         return [
             part
             for control in self.controls
-            for part in (control._single() if isinstance(control, Combined) else [control])
+            for part in (control.single() if isinstance(control, Combined) else [control])
         ]
 
     @property
     def label(self) -> str:
         return " + ".join(control.label for control in self.controls) or KeepAll().label
+
+    def arriving(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        for control in self.controls:
+            sizes = control.arriving(sizes)
+        return sizes
 
     def shrink(self, history: History) -> History:
         for control in self.controls:
@@ -224,10 +276,12 @@ class Combined(Control):
         for control in self.controls:
             if control.due(messages, counter):
                 return True
-            messages = control.apply(messages)
+            messages = control.apply(messages, counter)
         return False
 
-    def apply(self, messages: Sequence[Message], summary: str | None = None) -> tuple[Message, ...]:
+    def apply(
+        self, messages: Sequence[Message], counter: RequestCounter | None = None, summary: str | None = None
+    ) -> tuple[Message, ...]:
         for control in self.controls:
-            messages = control.apply(messages, summary)
+            messages = control.apply(messages, counter, summary)
         return tuple(messages)

@@ -84,6 +84,26 @@ def total_trimming(S: int, U: int, a: int, r: int, N: int, window: int) -> int:
     return N * (S + U) + kept * (a + r)
 
 
+def crossover(S: int, U: int, a: int, r: int) -> float | None:
+    """N* = 2(S + U)/(a + r): near this many requests, resent history weighs as much as prompt and task together.
+
+    The two are N(S + U) and (a + r) N(N - 1)/2, equal at N* + 1 exactly. None where nothing grows (a + r = 0).
+    """
+    check_sizes(S, U, a, r)
+    return 2 * (S + U) / (a + r) if a + r else None
+
+
+def notes_total(count: int, tokens: int, N: int) -> int:
+    """Input tokens that `count` memory notes of `tokens` each add to a run of N requests: each request carries them.
+
+    Source: chapter 6 of the course, "Memory tiers".
+    """
+    whole_number("count", count)
+    whole_number("tokens", tokens)
+    whole_number("N", N, at_least=1, at_most=MAX_STEPS)
+    return count * tokens * N
+
+
 def _triangle(n: int) -> int:
     """1 + 2 + ... + n, and 0 where there is nothing to add."""
     return n * (n + 1) // 2 if n > 0 else 0

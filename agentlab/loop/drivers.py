@@ -4,13 +4,18 @@ import time
 from collections.abc import Callable, Generator
 from typing import Literal
 
+from agentlab.context.archive import Archive as TranscriptArchive
 from agentlab.context.controls import Control, KeepAll
+from agentlab.context.fallback import Stopped, shorten
+from agentlab.context.summary import Summarise
 from agentlab.dispatch.dispatcher import Decision, Dispatcher
 from agentlab.dispatch.guards import Allow, Caller
 from agentlab.errors import AgentlabError
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.effects import (
     Answer,
+    Archive,
+    Archived,
     AskApproval,
     AuditEvent,
     CallModel,
@@ -23,6 +28,7 @@ from agentlab.loop.effects import (
     Effect,
     Emit,
     ModelFailed,
+    NotArchived,
     NotCompacted,
     PersonSays,
 )
@@ -33,13 +39,22 @@ from agentlab.messages.counters import count_request
 from agentlab.messages.models import Model, ModelError
 
 AskPerson = Callable[[Decision], Literal["approved", "denied", "expired"]]
-ShortenHistory = Callable[[Request], tuple[Message, ...]]
-Summarise = Callable[[Request], str]
+Shorten = Callable[[Request], Compacted | NotCompacted]
+Store = Callable[[tuple[Message, ...]], None]
 
 
 def nobody_answers(decision: Decision) -> Literal["expired"]:
     """The person of a run that nobody watches: the request stays open for later, and this run goes on without it."""
     return "expired"
+
+
+def no_summary(request: Request) -> NotCompacted:
+    """What happens where nothing was given that could make a history shorter."""
+    return NotCompacted("nothing was given that can make a summary")
+
+
+def stay_in_memory(messages: tuple[Message, ...]) -> None:
+    """The archive of a run that nobody needs to survive its process: `RunResult.messages` keeps the transcript."""
 
 
 def drive(
@@ -49,7 +64,8 @@ def drive(
     dispatcher: Dispatcher,
     caller: Caller,
     ask_person: AskPerson = nobody_answers,
-    compact: ShortenHistory | None = None,
+    compact: Shorten = no_summary,
+    archive: Store = stay_in_memory,
     on_audit: Callable[[AuditEvent], None] = lambda event: None,
 ) -> RunResult:
     """Drive `loop` to its end.
@@ -57,7 +73,7 @@ def drive(
     A `ModelError` ends the run as Failed. Ctrl-C, or any exception that is no business of the run (a full disk, a
     mistake in the program), ends it as Cancelled, with its audit event, and is then raised again.
     """
-    driver = _Driver(model, dispatcher, caller, ask_person, compact, on_audit)
+    driver = _Driver(model, dispatcher, caller, ask_person, compact, archive, on_audit)
     raised: BaseException | None = None
     answer: Answer = None
     try:
@@ -92,13 +108,16 @@ def run_task(
     control: Control | None = None,
     summarise: Summarise | None = None,
     count: Callable[[Request], int] = count_request,
+    archive: TranscriptArchive | None = None,
     on_audit: Callable[[AuditEvent], None] = lambda event: None,
 ) -> RunResult:
     """Run one task with the tools of `dispatcher`: the loop with its plain driver, in one call.
 
     `control` (`agentlab.context.controls`) removes history from what is sent; it is the object that forecasts the run.
     A control that compacts needs `summarise`, which turns the pending request into the text of a summary, and `count`,
-    the tokens of a request.
+    the tokens of a request. Where the summary cannot be made, results are cleared instead, see
+    `agentlab.context.fallback`. `archive` stores the whole transcript before anything is removed; without one it lives
+    in the result alone.
     """
     keep = control or KeepAll()
     contracts = dispatcher.contracts
@@ -108,16 +127,25 @@ def run_task(
         messages=(UserMessage(content=task),),
     )
     repeatable = frozenset(contract.name for contract in contracts if contract.repeatable)
+
+    def counter(messages: tuple[Message, ...]) -> int:
+        return count(start.model_copy(update={"messages": messages}))
+
+    def compact(request: Request) -> Compacted | NotCompacted:
+        shortened = shorten(keep, request, counter, summarise)
+        if isinstance(shortened, Stopped):
+            return NotCompacted(shortened.reason)
+        return Compacted(shortened.messages, instead=shortened.failed)
+
     loop = run(
         start,
         run_id=run_id,
         budgets=budgets,
         clock=clock,
         repeatable=repeatable,
-        shorten=keep.apply,
-        is_full=lambda request: keep.due(request.messages, lambda messages: count(_with(request, messages))),
+        shorten=lambda messages: keep.apply(messages, counter),
+        is_full=lambda request: keep.due(request.messages, counter),
     )
-    compact = None if summarise is None else _compacting(keep, summarise)
     return drive(
         loop,
         model=model,
@@ -125,16 +153,9 @@ def run_task(
         caller=caller,
         ask_person=ask_person,
         compact=compact,
+        archive=stay_in_memory if archive is None else lambda messages: archive.save(run_id, messages),
         on_audit=on_audit,
     )
-
-
-def _with(request: Request, messages: tuple[Message, ...]) -> Request:
-    return request.model_copy(update={"messages": messages})
-
-
-def _compacting(control: Control, summarise: Summarise) -> ShortenHistory:
-    return lambda request: control.apply(request.messages, summary=summarise(request))
 
 
 class _Driver:
@@ -146,7 +167,8 @@ class _Driver:
         dispatcher: Dispatcher,
         caller: Caller,
         ask_person: AskPerson,
-        compact: ShortenHistory | None,
+        compact: Shorten,
+        archive: Store,
         on_audit: Callable[[AuditEvent], None],
     ) -> None:
         self._model = model
@@ -154,6 +176,7 @@ class _Driver:
         self._caller = caller
         self._ask_person = ask_person
         self._compact = compact
+        self._archive = archive
         self._on_audit = on_audit
 
     def perform(self, effect: Effect) -> Answer:
@@ -180,9 +203,13 @@ class _Driver:
             case CallTool(decision):
                 return self._dispatcher.run(decision)
             case Compact(request):
-                if self._compact is None:
-                    return NotCompacted("nothing was given that can make a summary")
-                return Compacted(self._compact(request))
+                return self._compact(request)
+            case Archive(messages):
+                try:
+                    self._archive(messages)
+                except AgentlabError as error:
+                    return NotArchived(str(error))
+                return Archived()
             case Emit(event):
                 self._on_audit(event)
                 return None

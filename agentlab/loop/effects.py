@@ -40,6 +40,13 @@ class CallTool:
 
 
 @dataclass(frozen=True)
+class Archive:
+    """Store the whole transcript, before anything is removed from what is sent; `Archived` or `NotArchived`."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
 class Compact:
     """Make the history of this request shorter; answer with `Compacted`, or with `NotCompacted`."""
 
@@ -62,7 +69,7 @@ class Emit:
     event: AuditEvent
 
 
-Effect = CallModel | Decide | AskApproval | CallTool | Compact | Emit
+Effect = CallModel | Decide | AskApproval | CallTool | Archive | Compact | Emit
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,27 @@ class PersonSays:
 
 
 @dataclass(frozen=True)
+class Archived:
+    """The transcript is stored; the control may act."""
+
+
+@dataclass(frozen=True)
+class NotArchived:
+    """The transcript is not stored, so nothing may be removed."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Compacted:
-    """The shorter history, and what the model call that made it has used (None where nothing was reported)."""
+    """The shorter history, and what the model call that made it has used (None where nothing was reported).
+
+    ``instead`` says, where no summary could be made, why not: results were cleared then.
+    """
 
     messages: tuple[Message, ...]
     usage: Usage | None = None
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,4 +133,16 @@ class Cancel:
     reason: str
 
 
-Answer = Reply | ModelFailed | Decided | PersonSays | Dispatched | Compacted | NotCompacted | Cancel | None
+Answer = (
+    Reply
+    | ModelFailed
+    | Decided
+    | PersonSays
+    | Dispatched
+    | Compacted
+    | NotCompacted
+    | Archived
+    | NotArchived
+    | Cancel
+    | None
+)

@@ -46,8 +46,9 @@ class Event(StrEnum):
     NOT_APPROVED = "a person refused, or nobody answered in time"
     RESULT = "the tool answered"
     TOOL_FAILED = "the tool failed, or its outcome is unknown"
-    COMPACTED = "the history was replaced by a summary"
-    NOT_COMPACTED = "no summary could be made"
+    COMPACTED = "the history was made shorter"
+    NOT_COMPACTED = "no summary could be made, and clearing was not enough"
+    NOT_ARCHIVED = "the transcript could not be stored, so nothing may be removed"
     CANCEL = "somebody cancelled the run, or a part of the program broke"
 
 
@@ -58,8 +59,10 @@ TRANSITIONS: dict[tuple[State, Event], State] = {
     (State.REASONING, Event.MODEL_FAILED): State.FAILED,
     (State.REASONING, Event.OPEN_CALL): State.VALIDATING,
     (State.REASONING, Event.CONTEXT_FULL): State.COMPACTING,
+    (State.REASONING, Event.NOT_ARCHIVED): State.FAILED,
     (State.COMPACTING, Event.COMPACTED): State.REASONING,
     (State.COMPACTING, Event.NOT_COMPACTED): State.FAILED,
+    (State.COMPACTING, Event.NOT_ARCHIVED): State.FAILED,
     (State.CHOOSING, Event.ANSWER): State.ANSWERED,
     (State.CHOOSING, Event.TOOL_CALL): State.VALIDATING,
     (State.CHOOSING, Event.RESUME): State.REASONING,

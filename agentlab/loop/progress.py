@@ -78,8 +78,7 @@ class Progress:
 
     def request(self) -> Request:
         """The next request: everything the model is to see."""
-        messages = self.shorten(tuple(self.context))
-        return Request(system=self.start.system, tools=self.start.tools, messages=messages)
+        return Request(system=self.start.system, tools=self.start.tools, messages=tuple(self.context))
 
     def add(self, message: Message) -> None:
         """Append to the whole conversation and to what is sent of it."""

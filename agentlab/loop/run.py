@@ -15,6 +15,8 @@ from agentlab.errors import AgentlabError
 from agentlab.loop.budgets import Budgets, used_up
 from agentlab.loop.effects import (
     Answer,
+    Archive,
+    Archived,
     AskApproval,
     CallModel,
     CallTool,
@@ -26,6 +28,7 @@ from agentlab.loop.effects import (
     Effect,
     Emit,
     ModelFailed,
+    NotArchived,
     NotCompacted,
     PersonSays,
 )
@@ -59,6 +62,7 @@ def run(
     `start` is the first request: system prompt, tool schemas and the task. `clock` gives seconds and is only ever
     subtracted. `repeatable` names the tools whose contract allows an identical call again. `shorten` removes history
     from what is sent (clearing, trimming) and `is_full` says when a summary is due; the result keeps every message.
+    Before either acts, the loop asks for the whole transcript to be stored, and fails where that is not done.
 
     A budget is looked at once a reply. A reply that already answers is returned even when it used up the last of one.
     An exception in here (a driver or a model that breaks its promise) ends the run as cancelled, with its audit event,
@@ -101,6 +105,12 @@ def _ask(effect: Effect) -> Generator[Effect, Answer, Answer]:
 def _reasoning(progress: Progress) -> Step:
     if progress.open_calls:
         return Event.OPEN_CALL, progress.open_calls[0].name
+    shorter = progress.shorten(tuple(progress.context))
+    if shorter != tuple(progress.context):
+        problem = yield from _archive(progress)
+        if problem:
+            return Event.NOT_ARCHIVED, problem
+        progress.context = list(shorter)  # what a control has removed stays removed
     request = progress.request()
     if not progress.compacted and progress.is_full(request):
         return Event.CONTEXT_FULL, ""
@@ -116,7 +126,19 @@ def _reasoning(progress: Progress) -> Step:
     return Event.REPLY, reply.stop.value
 
 
+def _archive(progress: Progress) -> Generator[Effect, Answer, str]:
+    """Have the whole transcript stored; why it is not, or ""."""
+    answer = yield from _ask(Archive(tuple(progress.messages)))
+    if isinstance(answer, NotArchived):
+        return answer.reason
+    _expect(answer, Archived)
+    return ""
+
+
 def _compacting(progress: Progress) -> Step:
+    problem = yield from _archive(progress)
+    if problem:
+        return Event.NOT_ARCHIVED, problem
     request = progress.request()
     answer = yield from _ask(Compact(request))
     if isinstance(answer, NotCompacted):
@@ -127,7 +149,8 @@ def _compacting(progress: Progress) -> Step:
     progress.context = list(shorter)
     # Once for each request: a summary that is still too long must not be summarised for ever.
     progress.compacted = True
-    return Event.COMPACTED, f"{len(shorter)} messages left"
+    left = f"{len(shorter)} messages left"
+    return Event.COMPACTED, f"{left}; old results cleared, because {compacted.instead}" if compacted.instead else left
 
 
 def _choosing(progress: Progress) -> Step:

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlab.context import growth
+from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
-from agentlab.context.forecast import Forecast
+from agentlab.context.forecast import Forecast, SummaryCall
 from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import AssistantMessage, Message, Request, ToolCall, ToolResult, UserMessage
@@ -67,13 +68,9 @@ def test_compaction_is_the_loop_one_would_write_by_hand(
         requests.append(S + U + history)
         history += a + r
     forecast = Compact(trigger=trigger, summary=summary).forecast(S, U, a, r, N)
-    assert forecast == Forecast(
-        requests=tuple(requests),
-        compactions=len(calls),
-        summary_input=sum(calls),
-        summary_output=len(calls) * summary,
-        summary_largest=max(calls, default=0),
-    )
+    assert forecast.requests == tuple(requests)
+    assert [call.input for call in forecast.summaries] == calls
+    assert all(call.output == summary for call in forecast.summaries)
 
 
 def test_a_trigger_that_no_summary_can_meet_fires_once_before_each_request_but_the_first() -> None:
@@ -94,73 +91,131 @@ def test_a_forecast_finds_the_first_request_over_a_trigger_as_the_formula_does(
 # --- the same objects on real messages ---------------------------------------------------------
 
 
-def run_on_messages(control: Control, S: int, U: int, a: int, r: int, N: int, summary: int) -> Forecast:
-    """A loop of N requests whose messages have exactly these sizes; a character counts as a token."""
+def run_on_messages(control: Control, S: int, U: int, a: int, results: tuple[int, ...], summary: int) -> Forecast:
+    """A loop whose messages have exactly these sizes; a character counts as a token.
+
+    ``same`` is what the text of a request and of the one before have in common at their beginning, message by message.
+    """
 
     def counter(messages: tuple[Message, ...]) -> int:
         return S + sum(len(message.content) for message in messages)
 
+    def same(before: tuple[Message, ...], now: tuple[Message, ...]) -> int:
+        common = 0
+        for one, other in zip(before, now, strict=False):
+            if one != other:
+                break
+            common += len(one.content)
+        return S + common if before else 0
+
     messages: tuple[Message, ...] = (UserMessage(content="u" * U),)
+    sent: tuple[Message, ...] = ()
     requests: list[int] = []
-    summary_inputs: list[int] = []
-    for k in range(1, N + 1):
-        messages = control.apply(messages)
+    sames: list[int] = []
+    summaries: list[SummaryCall] = []
+    for k in range(1, len(results) + 2):
+        messages = control.apply(messages, counter)
         if control.due(messages, counter):
-            summary_inputs.append(counter(messages))
-            messages = control.apply(messages, summary="s" * (summary - HEADING))
+            call = SummaryCall(before=k, input=counter(messages), same=same(sent, messages), output=summary)
+            summaries.append(call)
+            sent = messages
+            # Each summary says something new, so that it does not stand as the one before it.
+            messages = control.apply(messages, counter, summary=chr(0x4E00 + k) * (summary - HEADING))
         requests.append(counter(messages))
-        call = ToolCall(id=f"call_{k}", name="look_up", arguments={"k": k})
-        messages += (
-            AssistantMessage(content="a" * a, tool_calls=(call,)),
-            ToolResult(call_id=call.id, content="r" * r),
-        )
-    return Forecast(
-        requests=tuple(requests),
-        compactions=len(summary_inputs),
-        summary_input=sum(summary_inputs),
-        summary_output=len(summary_inputs) * summary,
-        summary_largest=max(summary_inputs, default=0),
-    )
+        sames.append(same(sent, messages))
+        sent = messages
+        if k <= len(results):
+            call_k = ToolCall(id=f"call_{k}", name="look_up", arguments={"k": k})
+            messages += (
+                AssistantMessage(content="a" * a, tool_calls=(call_k,)),
+                ToolResult(call_id=call_k.id, content="r" * results[k - 1]),
+            )
+    return Forecast(requests=tuple(requests), same=tuple(sames), a=a, summaries=tuple(summaries))
 
 
 def clear(keep: int, placeholder: int) -> ClearToolResults:
     return ClearToolResults(keep=keep, placeholder=placeholder, text="p" * placeholder)
 
 
-summaries = st.integers(HEADING, HEADING + 300)
+def handles(handle: int, over: int, loads: int = 0) -> Handles:
+    return Handles(over=max(over, handle), handle=handle, loads=loads, text=lambda result: "h" * handle)
+
+
+summaries = st.integers(HEADING + 1, HEADING + 300)
 triggers = st.integers(0, 5_000)
 removals = st.one_of(
     st.just(KeepAll()),
     st.builds(clear, st.integers(0, 45), st.integers(0, 60)),
+    st.builds(
+        ClearToolResults,
+        keep=st.integers(0, 10),
+        placeholder=st.just(6),
+        text=st.just("p" * 6),
+        trigger=triggers,
+        at_least=st.integers(0, 2_000),
+    ),
     st.builds(TrimTurns, st.integers(1, 90)),
+)
+# Not below 60, the largest placeholder above: what stands for a cleared result must not be cut itself.
+arrivals = st.one_of(st.builds(CapResults, st.integers(60, 500)), st.builds(handles, sizes, st.integers(60, 500)))
+# A result of no size looks like a placeholder of no size, so that nothing would seem to change where it is cleared.
+results = st.lists(st.integers(1, 400), max_size=40).map(tuple) | st.builds(
+    lambda r, N: (r,) * N, st.integers(1, 400), st.integers(0, 40)
 )
 
 
-@settings(max_examples=200)
-@given(removals, sizes, sizes, sizes, sizes, steps)
-def test_what_a_removal_predicts_the_loop_sends(control: Control, S: int, U: int, a: int, r: int, N: int) -> None:
-    assert run_on_messages(control, S, U, a, r, N, summary=HEADING) == control.forecast(S, U, a, r, N)
+@st.composite
+def combinations(draw: Callable) -> tuple[Control, int]:  # type: ignore[type-arg]
+    """Any controls in an order that is allowed, and the size of the summary."""
+    others = draw(st.lists(removals, max_size=3))
+    first = [part for part in others if isinstance(part, ClearToolResults)][:1]
+    summary = draw(summaries)
+    last = draw(st.one_of(st.just([]), st.builds(lambda t: [Compact(t, summary)], triggers)))
+    rest = [part for part in others if not isinstance(part, ClearToolResults)]
+    removing = draw(st.permutations(first + rest))
+    return Combined((*draw(st.lists(arrivals, max_size=2)), *removing, *last)), summary
 
 
-@settings(max_examples=200)
-@given(triggers, summaries, sizes, sizes, sizes, sizes, steps)
-def test_what_compaction_predicts_the_loop_sends(
-    trigger: int, summary: int, S: int, U: int, a: int, r: int, N: int
+@settings(max_examples=600)
+@given(combinations(), sizes, sizes, sizes, results)
+def test_what_controls_predict_the_loop_sends_and_keeps_the_same(
+    chosen: tuple[Control, int], S: int, U: int, a: int, results: tuple[int, ...]
 ) -> None:
-    control = Compact(trigger=trigger, summary=summary)
-    assert run_on_messages(control, S, U, a, r, N, summary) == control.forecast(S, U, a, r, N)
+    control, summary = chosen
+    predicted = control.forecast(S, U, a, results, len(results) + 1)
+    assert run_on_messages(control, S, U, a, results, summary) == predicted
 
 
-@settings(max_examples=200)
-@given(st.lists(removals, max_size=3), triggers, summaries, sizes, sizes, sizes, sizes, steps)
-def test_what_a_combination_predicts_the_loop_sends(
-    parts: list[Control], trigger: int, summary: int, S: int, U: int, a: int, r: int, N: int
-) -> None:
-    # Two clearings with different placeholders would need two sizes of placeholder; one is what people set.
-    clearings = [part for part in parts if isinstance(part, ClearToolResults)]
-    others = [part for part in parts if not isinstance(part, ClearToolResults)]
-    control = Combined((*clearings[:1], *others, Compact(trigger=trigger, summary=summary)))
-    assert run_on_messages(control, S, U, a, r, N, summary) == control.forecast(S, U, a, r, N)
+@given(sizes, sizes, sizes, steps, st.one_of(removals, arrivals))
+def test_one_size_of_result_is_that_size_again_and_again(S: int, a: int, r: int, N: int, control: Control) -> None:
+    assert control.forecast(S, 0, a, r, N) == control.forecast(S, 0, a, (r,) * (N - 1), N)
+
+
+@pytest.mark.parametrize(
+    ("controls", "said"),
+    [
+        ((ClearToolResults(), CapResults(900)), "before the other controls"),
+        ((Compact(9_000), KeepAll()), "compaction must be the last"),
+        ((ClearToolResults(placeholder=1), ClearToolResults(placeholder=2)), "1 and 2 tokens"),
+        ((CapResults(10), ClearToolResults(placeholder=20)), "would itself be cut"),
+    ],
+)
+def test_controls_that_cannot_work_together_are_refused(controls: tuple[Control, ...], said: str) -> None:
+    with pytest.raises(AgentlabError, match=said):
+        Combined(controls)
+
+
+@pytest.mark.parametrize(
+    "control", [CapResults(9), Handles(), ClearToolResults(trigger=1), ClearToolResults(at_least=1)]
+)
+def test_a_control_that_decides_by_size_asks_for_a_counter(control: Control) -> None:
+    with pytest.raises(AgentlabError, match="give apply"):
+        control.apply(three_steps())
+
+
+def test_results_are_one_fewer_than_requests() -> None:
+    with pytest.raises(AgentlabError, match="r has 2 sizes; a run of 2 requests has 1 results"):
+        KeepAll().forecast(1, 1, 1, (5, 5), 2)
 
 
 # --- conversations as they come in life ---------------------------------------------------------
@@ -185,7 +240,11 @@ def conversations(draw: Callable) -> tuple[Message, ...]:  # type: ignore[type-a
     return tuple(messages)
 
 
-any_control = st.one_of(removals, st.builds(Compact, triggers, summaries))
+def characters(messages: tuple[Message, ...]) -> int:
+    return sum(len(message.content) for message in messages)
+
+
+any_control = st.one_of(arrivals, removals, st.builds(Compact, triggers, summaries))
 
 
 @settings(max_examples=300)
@@ -196,7 +255,7 @@ def test_every_call_keeps_its_result_right_behind_it_and_the_task_stays(
     latest = [message for message in messages if isinstance(message, UserMessage)][-1]
     current = messages
     for control in controls:
-        current = control.apply(current)
+        current = control.apply(current, lambda _: 10_000)
         if control.due(current, counter=lambda _: 10_000):
             current = control.apply(current, summary="what happened")
         assert current[0] == messages[0]
@@ -213,10 +272,10 @@ def test_every_call_keeps_its_result_right_behind_it_and_the_task_stays(
         assert not open_calls
 
 
-@given(conversations(), removals)
+@given(conversations(), st.one_of(removals, arrivals))
 def test_a_removal_done_twice_is_a_removal_done_once(messages: tuple[Message, ...], control: Control) -> None:
-    once = control.apply(messages)
-    assert control.apply(once) == once
+    once = control.apply(messages, characters)
+    assert control.apply(once, characters) == once
 
 
 @given(conversations(), st.integers(1, 12))

@@ -76,7 +76,7 @@ clearing = st.builds(
 )
 trimming = st.builds(TrimTurns, window=st.integers(2, 9))
 compacting = st.builds(
-    Compact, trigger=st.integers(0, 2_000), summary=st.integers(len(SUMMARY_HEADING), len(SUMMARY_HEADING) + 200)
+    Compact, trigger=st.integers(0, 2_000), summary=st.integers(len(SUMMARY_HEADING) + 1, len(SUMMARY_HEADING) + 200)
 )
 controls = (
     st.just(KeepAll())

@@ -11,7 +11,7 @@ from agentlab.dispatch.dispatcher import Tool, ToolError
 from agentlab.errors import AgentlabError
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.drivers import drive, run_task
-from agentlab.loop.effects import Compact, Compacted, Decide
+from agentlab.loop.effects import Archive, Archived, Compact, Compacted, Decide
 from agentlab.loop.machine import TERMINALS, TRANSITIONS, Event, State
 from agentlab.loop.run import run
 from agentlab.messages.conversation import (
@@ -399,7 +399,9 @@ def test_compaction_replaces_what_is_sent_and_keeps_what_was_said():
     full = iter([False, True, True])
     loop = _loop(is_full=lambda request: next(full))
     with Scripted([asks(post_call()), END]) as model:
-        result = drive(loop, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda request: short)
+        result = drive(
+            loop, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda request: Compacted(short)
+        )
     assert model.requests[1].messages == short
     assert len(result.messages) == 4
     assert walked(result).count((State.REASONING, Event.CONTEXT_FULL)) == 1
@@ -434,7 +436,9 @@ def test_the_loop_asks_for_one_thing_at_a_time_and_does_nothing_itself():
     effect = next(loop)
     assert effect.request.messages == (UserMessage(content="Post."),)
     assert isinstance(loop.send(asks(post_call())), Decide)
-    assert isinstance(next(_loop(is_full=lambda request: True)), Compact)
+    full = _loop(is_full=lambda request: True)
+    assert isinstance(next(full), Archive)
+    assert isinstance(full.send(Archived()), Compact)
 
 
 def test_tokens_are_counted_here_when_the_provider_reports_none():
@@ -514,6 +518,9 @@ def test_every_transition_of_the_table_is_walked():
     def down(request):
         raise ModelError("down")
 
+    def no_archive(messages):
+        raise AgentlabError("the disk is full")
+
     large = asks(post_call(amount_cents=600_000))
     full = iter([True])
     runs = [
@@ -533,7 +540,11 @@ def test_every_transition_of_the_table_is_walked():
             model=Scripted([END]),
             dispatcher=make_dispatcher(),
             caller=CLERK,
-            compact=lambda request: request.messages,
+            compact=lambda request: Compacted(request.messages),
+        ),
+        *(
+            drive(loop, model=Scripted([]), dispatcher=make_dispatcher(), caller=CLERK, archive=no_archive)
+            for loop in (_loop(is_full=lambda _: True), _loop(shorten=lambda messages: ()))
         ),
         *(cancelled_at(state)[0] for state in CANCELLABLE),
     ]
@@ -606,6 +617,8 @@ def test_the_call_that_makes_a_summary_counts_into_the_budgets():
     full = iter([False, True])
     compacting = _loop(is_full=lambda _: next(full, False))
     with Scripted([asks(post_call()), END]) as model:
-        result = drive(compacting, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda _: short)
+        result = drive(
+            compacting, model=model, dispatcher=make_dispatcher(), caller=CLERK, compact=lambda _: Compacted(short)
+        )
     assert result.totals.model_calls == 3
     assert result.totals.tokens_origin == "estimated"
