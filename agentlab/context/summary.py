@@ -73,7 +73,7 @@ def summarise_with(model: Model, limit: int | None = None) -> Summarise:
 
 def checked(notes: str, messages: Sequence[Message]) -> str:
     """`notes` with the tools' own words set apart and quoted, and the identifiers of `messages` that they left out."""
-    quoted = _quotations([message.content for message in messages if isinstance(message, ToolResult)])
+    quoted = _quotations(messages, ToolResult) - _quotations(messages, UserMessage)
     lines = notes.strip().splitlines()
     said = [line.strip() for line in lines if _repeats(line, quoted)]
     kept = "\n".join(line for line in lines if not _repeats(line, quoted))
@@ -94,8 +94,8 @@ def identifiers(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _quotations(texts: Sequence[str]) -> set[tuple[str, ...]]:
-    return {row for text in texts for row in _rows(text)}
+def _quotations(messages: Sequence[Message], kind: type[Message]) -> set[tuple[str, ...]]:
+    return {row for message in messages if isinstance(message, kind) for row in _rows(message.content)}
 
 
 def _repeats(line: str, quoted: set[tuple[str, ...]]) -> bool:
@@ -103,5 +103,6 @@ def _repeats(line: str, quoted: set[tuple[str, ...]]) -> bool:
 
 
 def _rows(text: str) -> list[tuple[str, ...]]:
-    words = re.findall(r"\w+", text.casefold())
+    # An identifier has words of its own, and naming one is no quotation.
+    words = re.findall(r"\w+", _IDENTIFIER.sub(" ", text).casefold())
     return [tuple(words[i : i + _WORDS_IN_A_ROW]) for i in range(len(words) - _WORDS_IN_A_ROW + 1)]

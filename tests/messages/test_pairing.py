@@ -32,6 +32,7 @@ from pairing_cases import (
     user,
 )
 
+from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Compact, KeepAll, TrimTurns
 from agentlab.messages.conversation import AssistantMessage, Request, ToolCall, ToolResult, ToolSchema, UserMessage
 from agentlab.messages.pairing import RULES, check
@@ -270,9 +271,16 @@ def test_a_history_in_order_stays_so_in_another_dialect_and_back(dialect, there,
 controls = st.one_of(
     st.just(KeepAll()),
     st.builds(ClearToolResults, keep=st.integers(0, 3)),
+    st.builds(ClearToolResults, keep=st.integers(0, 3), trigger=st.integers(1, 99), at_least=st.integers(0, 9)),
     st.builds(TrimTurns, window=st.integers(1, 8)),
     st.just(Compact(trigger=0)),
+    st.builds(CapResults, cap=st.integers(1, 20)),
+    st.builds(Handles, over=st.integers(5, 20), handle=st.just(5)),
 )
+
+
+def characters(messages):
+    return sum(len(message.content) for message in messages)
 
 
 @each_dialect
@@ -281,7 +289,7 @@ controls = st.one_of(
 def test_no_control_breaks_the_order_however_often_it_is_applied(dialect, request, applied):
     messages = request.messages
     for control in applied:
-        messages = control.apply(messages, summary="done so far")
+        messages = control.apply(messages, characters, summary="done so far")
         assert check(messages, dialect) == []
 
 
