@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from agentlab.context.forecast import Forecast, History, Results, result_sizes, simulate
 from agentlab.context.growth import check_sizes, whole_number
-from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary, joined, split
+from agentlab.context.parts import SUMMARY_HEADING, Cleared, Summary, is_summary, joined, split
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import Message, ToolResult
 
@@ -136,7 +136,9 @@ class ClearToolResults(Control):
         results = [i for i, message in enumerate(messages) if isinstance(message, ToolResult)]
         old = set(results[: max(0, len(results) - self.keep)])
         cleared = tuple(
-            message.model_copy(update={"content": self.text}) if i in old and message.content != self.text else message
+            Cleared(**{**dict(message), "content": self.text})
+            if i in old and not isinstance(message, Cleared)
+            else message
             for i, message in enumerate(messages)
         )
         if not self.trigger and not self.at_least:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentlab.canonical import canonical_json
+from agentlab.context.parts import Cleared
 from agentlab.loop.budgets import Budgets, Totals
 from agentlab.loop.effects import AuditEvent, Compacted, Decided
 from agentlab.loop.machine import Event, State
@@ -73,7 +74,7 @@ class Progress:
     asked: bool = False
     compacted: bool = False
     call_ids: set[str] = field(default_factory=set)
-    results: dict[str, list[str]] = field(default_factory=dict)
+    results: dict[str, list[ToolResult]] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
 
     def request(self) -> Request:
@@ -93,22 +94,31 @@ class Progress:
         """Give the call at hand its result, and remember it, so that a repeat of the call is recognised."""
         call = self.open_calls.pop(0)
         # The pairing is the loop's own: whatever a driver sends, the result belongs to the call that is open.
-        self.add(result.model_copy(update={"call_id": call.id}))
+        paired = result.model_copy(update={"call_id": call.id})
+        self.add(paired)
         if remember:
-            self.results.setdefault(_identity(call), []).append(result.content)
+            self.results.setdefault(_identity(call), []).append(paired)
         self.decided = None
         self.asked = False
 
     def repeat(self, call: ToolCall) -> str | None:
         """Why this call is refused as a repeat, in words for the model, or None."""
         before = self.results.get(_identity(call), [])
-        if not before:
+        if not before or not self._is_there(before[-1]):
             return None
         if call.name not in self.repeatable:
             return f"repeated call: {call.name} was called with these arguments before; use that result"
-        if len(before) >= MAX_SAME_RESULTS and len(set(before[-MAX_SAME_RESULTS:])) == 1:
+        last = {result.content for result in before[-MAX_SAME_RESULTS:]}
+        if len(before) >= MAX_SAME_RESULTS and len(last) == 1:
             return f"repeated call: {call.name} gave the same result {MAX_SAME_RESULTS} times; stop asking"
         return None
+
+    def _is_there(self, result: ToolResult) -> bool:
+        """Whether the model still sees this result. One that a control removed may be asked for again."""
+        return any(
+            isinstance(message, ToolResult) and message.call_id == result.call_id and not isinstance(message, Cleared)
+            for message in self.context
+        )
 
     def count_reply(self, request: Request, reply: Reply) -> None:
         """Add one model call, as reported or, where nothing is reported, as counted here."""

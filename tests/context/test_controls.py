@@ -10,7 +10,7 @@ from agentlab.context import growth
 from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast, SummaryCall
-from agentlab.context.parts import SUMMARY_HEADING, Summary, is_summary
+from agentlab.context.parts import SUMMARY_HEADING, Cleared, Summary, is_summary
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import AssistantMessage, Message, Request, ToolCall, ToolResult, UserMessage
 
@@ -298,8 +298,15 @@ def test_clearing_replaces_the_text_of_old_results_and_nothing_else() -> None:
     contents = [message.content for message in after if isinstance(message, ToolResult)]
     assert contents == ["gone", "gone", "result 3"]
     assert [message.role for message in after] == [message.role for message in before]
-    assert after[2] == ToolResult(call_id="c1", content="gone", is_error=True)
+    assert after[2] == Cleared(call_id="c1", content="gone", is_error=True)
     assert before == three_steps()
+
+
+def test_a_tool_that_says_what_a_placeholder_says_has_not_been_cleared() -> None:
+    before = (UserMessage(content="u"), *three_steps()[1:])
+    said = ClearToolResults(keep=0, text="result 3")
+    assert [type(message) for message in said.apply(before) if isinstance(message, ToolResult)] == [Cleared] * 3
+    assert said.apply(said.apply(before)) == said.apply(before)
 
 
 def test_trimming_takes_the_oldest_steps_whole() -> None:

@@ -281,6 +281,31 @@ def test_nothing_is_removed_where_nothing_can_be_archived():
     assert [message.content for message in model.requests[-1].messages][-1] == "found"
 
 
+@pytest.mark.parametrize(
+    ("control", "again"),
+    [
+        (KeepAll(), "repeated call: look was called with these arguments before; use that result"),
+        (Handles(over=3, handle=3, text=lambda result: "[h]"), "repeated call: look was called"),
+        (ClearToolResults(keep=1), "found"),
+        (TrimTurns(window=2), "found"),
+    ],
+)
+def test_a_call_may_be_made_again_once_its_result_has_been_removed(control, again):
+    calls = [ToolCall(id=f"c{n}", name="look", arguments={"page": page}) for n, page in enumerate((0, 1, 0))]
+    result = run_task(
+        "task",
+        run_id=CLERK.run,
+        budgets=LONG,
+        model=Rules(Sent(calls, 3)),
+        dispatcher=make_dispatcher(numbered_tool("look", lambda page: "found")),
+        caller=CLERK,
+        clock=Clock(),
+        control=control,
+        count=size,
+    )
+    assert [message.content for message in result.messages if isinstance(message, ToolResult)][2].startswith(again)
+
+
 def test_results_are_cleared_where_no_summary_can_be_made():
     result, model = run_with(Compact(trigger=1_000, summary=99), 10, 10, looks(6), 5, (300,) * 6, summarise=failing)
     assert result.state is State.ANSWERED
