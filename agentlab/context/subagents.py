@@ -1,10 +1,14 @@
 """Sub-agents as a context strategy: the work is done in clean windows, and only summaries come back to the lead."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agentlab.context.controls import Control, KeepAll
 from agentlab.context.forecast import Forecast, Results, result_sizes
 from agentlab.context.growth import check_sizes, whole_number
+
+Calculator = Callable[[Control, int, int, int, Results, int], Forecast]
+"""What makes the forecast of a control for S, U, a, r, N."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,19 @@ class SubAgents:
 
         The last reply of a sub-agent is its summary, so it writes `summary` instead of `a` there.
         """
+        return self.forecast_by(lambda control, *run: control.forecast(*run), S, U, a, r, N)
+
+    def forecast_by(self, calculate: Calculator, S: int, U: int, a: int, r: Results, N: int) -> Forecast:
+        """The same, each run calculated by `calculate`: `agentlab.context.curves.curve` is faster than simulating."""
         check_sizes(S, U, a, 0, N)
         sizes = result_sizes(r, N)
         shares = [sizes[i : i + self.calls] for i in range(0, len(sizes), self.calls)]
-        subruns = tuple(
-            self.inside.forecast(self.S, self.U, a, share, len(share) + 1).model_copy(update={"answer": self.summary})
-            for share in shares
-        )
-        lead = KeepAll().forecast(S, U, a, (self.summary,) * len(shares), len(shares) + 1)
-        return lead.model_copy(update={"subruns": subruns})
+        # Shares of the same sizes have the same forecast, and with one size of result nearly all are.
+        subruns = {
+            share: calculate(self.inside, self.S, self.U, a, share, len(share) + 1).model_copy(
+                update={"answer": self.summary}
+            )
+            for share in dict.fromkeys(shares)
+        }
+        lead = calculate(KeepAll(), S, U, a, (self.summary,) * len(shares), len(shares) + 1)
+        return lead.model_copy(update={"subruns": tuple(subruns[share] for share in shares)})
