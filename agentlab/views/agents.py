@@ -59,7 +59,7 @@ def savings_table() -> Table:
 
 
 class Uneven(NamedTuple):
-    """A run of a preset with drawn results: their sizes, and the run's input tokens by their mean and in three orders."""
+    """A run of a preset with drawn results: their sizes, and its input tokens by their mean and in three orders."""
 
     preset: Preset
     N: int
@@ -92,8 +92,8 @@ def uneven_sentence(run: Uneven) -> str:
         f"{counted(len(ordered), 'result')} drawn for {run.preset.label}: mean {sum(ordered) / len(ordered):,.0f}, "
         f"median {ordered[len(ordered) // 2]:,}, largest {ordered[-1]:,} tokens. The largest {TOP:.0%} hold "
         f"{share:.0%} of all result tokens. A forecast by the mean says {run.by_mean:,} input tokens; with these sizes "
-        f"in this order it is {run.drawn:,} ({run.drawn / run.by_mean - 1:+.0%}), and by their order alone it could be from "
-        f"{low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
+        f"in this order it is {run.drawn:,} ({run.drawn / run.by_mean - 1:+.0%}), and by their order alone it could be "
+        f"from {low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
     )
 
 
