@@ -124,10 +124,11 @@ def with_extra_steps(fixed: "Row", a: "Row", r: "Row", N: "Row", extra: "Row", c
     import numpy as np
 
     results, n = N - 1, N + count
+    last = fixed + (n - 1) * a + results * r + count * extra
+    _refuse_overflow(n, last)
     floors = ((results - 1) * (count - 1) + np.gcd(results, count) - 1) // 2
     positions = floors + triangle(count) + (0 if before else np.where(count > 0, results, 0))
     total = n * fixed + (a + r) * triangle(n - 1) + (extra - r) * (count * n - positions)
-    last = fixed + (n - 1) * a + results * r + count * extra
     return run_totals(a, n, total, last, last, total - last)
 
 
@@ -179,15 +180,12 @@ def _run(control: Control, S: "Row", U: "Row", a: "Row", r: "Row", N: "Row") -> 
     refused, removals = _refusal(control), removals_of(control)
     if refused or removals is None:
         raise AgentlabError(refused)
-    import numpy as np
-
     r, loaded, loads = _arrive(control, r, N)
     fixed = S + U
-    summary = removals.compact.summary if removals.compact is not None else 0
-    step = a + np.maximum(r, loaded) + removals.placeholder
-    _refuse_overflow(N + loads, fixed + summary + (N + loads) * step)
     if loads.any():
         return with_extra_steps(fixed, a, r, N, loaded, loads, before=False)
+    summary = removals.compact.summary if removals.compact is not None else 0
+    _refuse_overflow(N, fixed + summary + N * (a + r + removals.placeholder))
     if removals.batch is not None:
         return run_totals(a, N, *clear_in_batches(removals.batch, fixed, a, r, N))
     whole = Phase(fixed, a, r, removals.placeholder, removals.keep, removals.steps)
