@@ -1,13 +1,16 @@
 """Advice about parameters that are allowed and do not help, held against the forecast that it speaks of."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
-from agentlab.context.lint import advise
+from agentlab.context.cost import cost_of
+from agentlab.context.lint import RULES, advise
 
 COURSE = (3_000, 500, 150, 1_200)
 
@@ -31,6 +34,74 @@ def test_each_rule_speaks_at_its_limit(control: Control, rules: list[str]) -> No
     findings = advise(control, *COURSE)
     assert [finding.rule for finding in findings] == rules
     assert all(finding.fix and "\n" not in finding.message for finding in findings)
+
+
+def told(control: Control, **known: Any) -> list[str]:
+    return [finding.rule for finding in advise(control, *COURSE, **known)]
+
+
+@pytest.mark.parametrize(
+    ("control", "known", "rules"),
+    [
+        (ClearToolResults(), {"caching": True}, ["G05"]),
+        (ClearToolResults(at_least=3 * 1_180), {"caching": True}, ["G05"]),
+        (ClearToolResults(at_least=3 * 1_180 + 1), {"caching": True}, []),
+        (ClearToolResults(), {"caching": False}, []),
+        (TrimTurns(window=20), {"caching": True}, ["G06"]),
+        (TrimTurns(window=20), {"caching": True, "N": 12}, ["G06"]),
+        (TrimTurns(window=20), {"caching": True, "N": 11}, []),
+        (KeepAll(), {"N": 24, "p95": 23}, ["G07"]),
+        (KeepAll(), {"N": 23, "p95": 23}, []),
+        (KeepAll(), {"max_input": 11_999}, ["G08"]),
+        (KeepAll(), {"max_input": 12_000}, []),
+        (CapResults(1_199), {"max_input": 11_999}, []),
+        (Handles(over=1_000), {"max_input": 11_999}, []),
+        (KeepAll(), {"N": 40, "max_input": 56_149}, ["G09"]),
+        (KeepAll(), {"N": 40, "max_input": 56_150}, []),
+        (Compact(trigger=20_000), {"N": 40, "max_input": 21_199}, ["G09"]),
+        (Compact(trigger=20_000), {"N": 40, "max_input": 21_200}, []),
+        (Compact(trigger=20_000), {"max_input": 20_000}, ["G10"]),
+        (Compact(trigger=20_000), {"max_input": 20_001}, []),
+        (ClearToolResults(trigger=20_000), {"max_input": 20_000}, ["G10"]),
+        (Handles(over=2_000, handle=1_200), {}, ["G03"]),
+        (Combined((TrimTurns(window=4), Compact(trigger=0))), {"caching": True}, ["G06", "G01"]),
+    ],
+)
+def test_what_is_known_beyond_the_sizes_lets_more_be_said(
+    control: Control, known: dict[str, Any], rules: list[str]
+) -> None:
+    assert told(control, **known) == rules
+
+
+def test_every_rule_is_spoken_somewhere_above() -> None:
+    cases = (
+        told(Compact(trigger=0), caching=True, N=40, max_input=9_000, p95=30),
+        told(Compact(trigger=5_000, summary=1_500)),
+        told(ClearToolResults(placeholder=1_200)),
+        told(TrimTurns(window=1)),
+        told(ClearToolResults(), caching=True),
+        told(TrimTurns(), caching=True),
+        told(Compact(trigger=9_050), max_input=9_050),
+        told(KeepAll(), N=40, max_input=9_050),
+    )
+    assert {rule for found in cases for rule in found} == set(RULES)
+
+
+def test_what_g05_and_g06_advise_is_cheaper_under_a_cache() -> None:
+    def cost(control: Control) -> float:
+        return float(cost_of(control.forecast(*COURSE, N=40), "claude-opus-5").usd)
+
+    (finding,) = advise(ClearToolResults(), *COURSE, caching=True)
+    at_least = int(finding.fix.rpartition(" ")[2].replace(",", ""))
+    assert cost(ClearToolResults(at_least=at_least)) < cost(KeepAll()) < cost(ClearToolResults())
+    assert cost(Compact(trigger=20_000)) < cost(TrimTurns(window=20))
+
+
+def test_the_mean_of_uneven_results_decides_on_triggers_and_the_largest_on_the_window() -> None:
+    uneven = (0, 0, 3_600)
+    known = {"N": 4, "max_input": 35_999}
+    assert [finding.rule for finding in advise(Compact(trigger=9_050), 3_000, 500, 150, uneven, **known)] == ["G08"]
+    assert [finding.rule for finding in advise(Compact(trigger=9_049), 3_000, 500, 150, uneven, N=4)] == ["G02"]
 
 
 @given(st.integers(3_500, 12_000))
