@@ -16,7 +16,6 @@ and OpenAI routes by chance. Each summarising call and each run of a sub-agent i
 first request is taken as new. Source of the rules: Anthropic's documentation on prompt caching, August 2026.
 """
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -37,6 +36,14 @@ class ModelCall(NamedTuple):
     input: int
     same: int
     output: int
+
+
+class _Columns(NamedTuple):
+    """Calls of a model, one column for each field of `ModelCall`."""
+
+    inputs: list[int]
+    sames: list[int]
+    outputs: list[int]
 
 
 class Edit(NamedTuple):
@@ -76,16 +83,9 @@ class Cost(Frozen):
         return self.input_usd + self.output_usd
 
 
-def model_calls(forecast: Forecast) -> Iterator[ModelCall]:
+def model_calls(forecast: Forecast) -> list[ModelCall]:
     """Every call of a model that the run makes: requests, summarising calls, and those of sub-agents."""
-    last = len(forecast.requests) - 1
-    answer = forecast.a if forecast.answer is None else forecast.answer
-    for i, (size, same) in enumerate(zip(forecast.requests, forecast.same, strict=True)):
-        yield ModelCall(size, same, answer if i == last else forecast.a)
-    for call in forecast.summaries:
-        yield ModelCall(call.input, call.same, call.output)
-    for run in forecast.subruns:
-        yield from model_calls(run)
+    return list(map(ModelCall, *_columns(forecast)))
 
 
 def edits(forecast: Forecast) -> tuple[Edit, ...]:
@@ -99,25 +99,15 @@ def cost_of(forecast: Forecast, model: str, cache: Cache = "5m") -> Cost:
 
     A request of more tokens than a price is for is billed at the model's price for long requests, as a whole.
     """
-    tokens: dict[int, list[int]] = {}
     tiers = _tiers(model)
-    for call in model_calls(forecast):
-        price = next(price for price in tiers if call.input > price.above or price.above == 0)
-        read = written = 0
-        if cache != "none":
-            read = call.same if call.same >= price.minimum_prefix else 0
-            written = call.input - read if call.input >= price.minimum_prefix else 0
-        kinds = tokens.setdefault(price.above, [0, 0, 0, 0])
-        kinds[0] += read
-        kinds[1] += written
-        kinds[2] += call.input - read - written
-        kinds[3] += call.output
-    usd = [Decimal(0)] * 4
-    for price in tiers:
+    tokens, usd = [0] * 4, [Decimal(0)] * 4
+    for price, calls in zip(tiers, _by_tier(_columns(forecast), tiers), strict=True):
+        counts = _tokens(calls, price.minimum_prefix, cached=cache != "none")
         rates = (price.cache_read, _write_price(price, cache), price.input, price.output)
-        for i, (count, rate) in enumerate(zip(tokens.get(price.above, [0] * 4), rates, strict=True)):
+        for i, (count, rate) in enumerate(zip(counts, rates, strict=True)):
+            tokens[i] += count
             usd[i] += count * rate / _MILLION
-    read, written, uncached, output = (sum(kinds[i] for kinds in tokens.values()) for i in range(4))
+    read, written, uncached, output = tokens
     return Cost(
         model=model,
         cache=cache,
@@ -136,6 +126,43 @@ def _tiers(model: str) -> list[Price]:
     """The prices of the model, the one for the longest requests first."""
     price_of(model)  # says which names are close where there is none
     return sorted((price for price in prices() if price.model == model), key=lambda price: -price.above)
+
+
+def _columns(forecast: Forecast) -> _Columns:
+    """The calls of a run as columns: a slider prices thousands of calls a move, and sums of columns are fast."""
+    answer = forecast.a if forecast.answer is None else forecast.answer
+    calls = _Columns(
+        [*forecast.requests, *(call.input for call in forecast.summaries)],
+        [*forecast.same, *(call.same for call in forecast.summaries)],
+        [forecast.a] * (len(forecast.requests) - 1) + [answer] + [call.output for call in forecast.summaries],
+    )
+    for run in forecast.subruns:
+        for column, more in zip(calls, _columns(run), strict=True):
+            column.extend(more)
+    return calls
+
+
+def _by_tier(calls: _Columns, tiers: list[Price]) -> list[_Columns]:
+    """The calls that each price is for, in the order of `tiers`: a call is at the first price that it is above."""
+    lowest = min(price.above for price in tiers[:-1]) if tiers[1:] else None
+    if lowest is None or max(calls.inputs) <= lowest:
+        return [*(_Columns([], [], []) for _ in tiers[1:]), calls]
+    found = [_Columns([], [], []) for _ in tiers]
+    for call in zip(*calls, strict=True):
+        tier = next((i for i, price in enumerate(tiers) if call[0] > price.above), len(tiers) - 1)
+        for column, value in zip(found[tier], call, strict=True):
+            column.append(value)
+    return found
+
+
+def _tokens(calls: _Columns, minimum: int, *, cached: bool) -> tuple[int, int, int, int]:
+    """Tokens read, written, uncached and output."""
+    total, output = sum(calls.inputs), sum(calls.outputs)
+    if not cached:
+        return 0, 0, total, output
+    read = sum(same for same in calls.sames if same >= minimum)
+    uncached = sum(size for size in calls.inputs if size < minimum)
+    return read, total - uncached - read, uncached, output
 
 
 def _write_price(price: Price, cache: Cache) -> Decimal:

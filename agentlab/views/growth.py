@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.curves import curve
 from agentlab.context.forecast import Forecast
+from agentlab.context.subagents import SubAgents
 from agentlab.views.tables import Table, counted
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ class Growth:
     r: int
     N: int
     trigger: int | None
-    control: Control
+    control: Control | SubAgents
     forecast: Forecast
     keep_all: Forecast
 
@@ -45,11 +48,13 @@ class Growth:
         return self.forecast.all_input / self.keep_all.total if self.keep_all.total else 1.0
 
 
-def grow(S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, control: Control | None = None) -> Growth:
+def grow(
+    S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, control: Control | SubAgents | None = None
+) -> Growth:
     """Compute a run of N requests (sizes in tokens). Raises AgentlabError for sizes that are no sizes."""
     chosen = control or KeepAll()
-    keep_all = KeepAll().forecast(S, U, a, r, N)
-    forecast = keep_all if isinstance(chosen, KeepAll) else chosen.forecast(S, U, a, r, N)
+    keep_all = curve(KeepAll(), S, U, a, r, N)
+    forecast = keep_all if isinstance(chosen, KeepAll) else curve(chosen, S, U, a, r, N)
     if trigger is not None:
         forecast.first_over(trigger)  # refuses a trigger that is none
     return Growth(S, U, a, r, N, trigger, chosen, forecast, keep_all)
@@ -185,13 +190,15 @@ def lines(growths: Sequence[Growth]) -> dict[str, tuple[int, ...]]:
     return drawn
 
 
-def _changes(growth: Growth, control: Control) -> list[str]:
+def _changes(growth: Growth, control: Control | SubAgents) -> list[str]:
     fixed, step = growth.S + growth.U, growth.a + growth.r
     if isinstance(control, Combined):
         return [line for part in control.controls for line in _changes(growth, part)]
     if isinstance(control, ClearToolResults):
+        when = f" over {control.trigger:,} tokens" if control.trigger else ""
+        batch = f", if that saves {control.at_least:,}" if control.at_least else ""
         return [
-            f"clearing: of the k - 1 results the last {control.keep:,} keep their {growth.r:,} tokens, "
+            f"clearing{when}{batch}: of the k - 1 results the last {control.keep:,} keep their {growth.r:,} tokens, "
             f"each older one has {control.placeholder:,}"
         ]
     if isinstance(control, TrimTurns):
@@ -200,6 +207,16 @@ def _changes(growth: Growth, control: Control) -> list[str]:
     if isinstance(control, Compact):
         after = fixed + control.summary
         return [f"compaction: where I(k) would be over {control.trigger:,}, it is S + U + s = {after:,} and grows on"]
+    if isinstance(control, CapResults):
+        return [f"cap: a result has min(r, cap) = {min(growth.r, control.cap):,} tokens"]
+    if isinstance(control, Handles):
+        size = control.handle if growth.r > control.over else growth.r
+        return [f"handles: a result has {size:,} tokens; {control.loads:,} of them are loaded, by one more step each"]
+    if isinstance(control, SubAgents):
+        return [
+            f"sub-agents: {counted(len(growth.forecast.subruns), 'run')} of up to {control.calls + 1:,} requests from "
+            f"{control.S + control.U:,} tokens on; the lead carries {control.summary:,} tokens for each"
+        ]
     return []
 
 

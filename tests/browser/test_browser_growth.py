@@ -6,12 +6,15 @@ import pytest
 from lab_session import NO_BROWSER, find_chromium, need_browser, open_notebook, run_all_cells, watch
 from playwright.sync_api import BrowserContext, Page
 
-from agentlab.context.controls import Compact
-from agentlab.views.growth import grow, lines, sentence
+from agentlab.context.cost import Cache
+from agentlab.views.costs import cheapest_sentence, costs_table
+from agentlab.views.growth import lines, sentence
+from agentlab.views.sliders import bills_of
 
 pytestmark = pytest.mark.browser
 
 NOTEBOOK = "notebooks/04_context_growth.ipynb"
+MODEL = "claude-opus-5"
 
 _PANEL = """() => {
     const said = document.querySelector('.widget-html [aria-live=polite]');
@@ -24,7 +27,9 @@ _PANEL = """() => {
     }
     const chart = panel.querySelector('.js-plotly-plot');
     const traces = chart._fullData.map(trace => [trace.name, Array.from(trace.y)]);
-    return {numbers, traces: Object.fromEntries(traces), said: said.innerText};
+    const cells = row => [...row.querySelectorAll('th, td')].map(cell => cell.innerText);
+    const rows = [...panel.querySelectorAll('tbody tr')].map(cells);
+    return {numbers, traces: Object.fromEntries(traces), said: said.innerText, rows};
 }"""
 
 
@@ -37,13 +42,13 @@ def shown(page: Page) -> dict[str, Any]:
     return panel
 
 
-def expect_computed(panel: dict[str, Any], summary: int = 1_500) -> None:
-    """The lines and the sentences must be what the package computes from the numbers beside them."""
-    sizes = dict(panel["numbers"])
-    runs = [grow(**sizes), grow(**sizes, control=Compact(trigger=sizes["trigger"], summary=summary))]
-    assert panel["traces"] == {name: list(line) for name, line in lines(runs).items()}
-    for run in runs:
-        assert sentence(run) in panel["said"]
+def expect_computed(panel: dict[str, Any], cache: Cache = "5m") -> None:
+    """Lines, sentences and table must be what the package computes from the numbers beside them."""
+    bills = bills_of(panel["numbers"], MODEL, cache)
+    assert panel["traces"] == {name: list(line) for name, line in lines([bill.run for bill in bills]).items()}
+    for said in (sentence(bills[0].run), cheapest_sentence(bills)):
+        assert said in panel["said"]
+    assert panel["rows"] == [list(row) for row in costs_table(bills).rows]
 
 
 def test_arrow_keys_on_the_slider_of_n_move_the_chart_and_the_sentence(browser: BrowserContext, lab: str) -> None:
@@ -69,7 +74,15 @@ def test_arrow_keys_on_the_slider_of_n_move_the_chart_and_the_sentence(browser: 
     after = shown(page)
     assert after["numbers"] == {**before["numbers"], "N": before["numbers"]["N"] + 1}
     assert after["traces"] != before["traces"]
+    assert after["rows"] != before["rows"]
     expect_computed(after)
+
+    page.get_by_role("button", name="none", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "before => document.querySelector('.widget-html [aria-live=polite]').innerText !== before", arg=after["said"]
+    )
+    expect_computed(shown(page), "none")
     assert page.get_by_text("Jupyter news").count() == 0  # nothing asks to fetch something
     assert watched.errors == []
     assert watched.hosts == {"127.0.0.1"}

@@ -109,8 +109,8 @@ def test_the_calls_of_a_run_are_requests_summaries_and_those_of_sub_agents() -> 
     calls = [ModelCall(10, 0, 3), ModelCall(20, 10, 3), ModelCall(30, 20, 3)]
     first = [ModelCall(2, 0, 3), ModelCall(10, 2, 3), ModelCall(18, 10, 7)]
     second = [ModelCall(2, 0, 3), ModelCall(10, 2, 7)]
-    assert list(model_calls(lead)) == calls + first + second
-    assert len(list(model_calls(lead))) == lead.model_calls
+    assert model_calls(lead) == calls + first + second
+    assert len(model_calls(lead)) == lead.model_calls
 
 
 def test_an_edit_is_where_a_request_does_not_begin_as_the_one_before() -> None:
