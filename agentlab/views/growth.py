@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentlab.context.arrivals import CapResults, Handles
-from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.controls import Control, KeepAll
 from agentlab.context.curves import curve
-from agentlab.context.forecast import Forecast
+from agentlab.context.forecast import Forecast, Results
 from agentlab.context.subagents import SubAgents
+from agentlab.views.formulas import of_control, of_keeping_all
 from agentlab.views.tables import Table, counted
 
 if TYPE_CHECKING:
@@ -25,12 +25,15 @@ DASHES = ("dash", "solid", "dot", "dashdot", "longdash")
 
 @dataclass(frozen=True)
 class Growth:
-    """One run as the calculator sees it: its sizes in tokens, its control, and what keeping all would have sent."""
+    """One run as the calculator sees it: its sizes in tokens, its control, and what keeping all would have sent.
+
+    ``forecast`` may have more requests than N, where a control adds steps, or fewer, where sub-agents make the calls.
+    """
 
     S: int
     U: int
     a: int
-    r: int
+    r: Results
     N: int
     trigger: int | None
     control: Control | SubAgents
@@ -44,14 +47,17 @@ class Growth:
 
     @property
     def share(self) -> float:
-        """Input tokens of the run, summarising calls included, as a share of what keeping all would send."""
+        """All input tokens, of summarising calls and sub-agents too, as a share of what keeping all would send."""
         return self.forecast.all_input / self.keep_all.total if self.keep_all.total else 1.0
 
 
 def grow(
-    S: int, U: int, a: int, r: int, N: int, trigger: int | None = None, control: Control | SubAgents | None = None
+    S: int, U: int, a: int, r: Results, N: int, trigger: int | None = None, control: Control | SubAgents | None = None
 ) -> Growth:
-    """Compute a run of N requests (sizes in tokens). Raises AgentlabError for sizes that are no sizes."""
+    """Compute a run of N requests (sizes in tokens); `r` is one size or the sizes of the N - 1 results.
+
+    Raises AgentlabError for sizes that are no sizes.
+    """
     chosen = control or KeepAll()
     keep_all = curve(KeepAll(), S, U, a, r, N)
     forecast = keep_all if isinstance(chosen, KeepAll) else curve(chosen, S, U, a, r, N)
@@ -63,8 +69,9 @@ def grow(
 def sentence(growth: Growth) -> str:
     """The point of the figure, in words and numbers."""
     run = growth.forecast
-    sends = f"The run sends {run.total:,} input tokens in {counted(growth.N, 'request')}"
-    if growth.N == 1:
+    who = "The lead" if run.subruns else "The run"
+    sends = f"{who} sends {run.total:,} input tokens in {counted(len(run.requests), 'request')}"
+    if len(run.requests) == 1:
         said = [f"{sends}."]
     elif run.last == run.largest:
         said = [f"{sends}; the last is the largest, with {run.last:,}."]
@@ -76,6 +83,8 @@ def sentence(growth: Growth) -> str:
             f"{counted(run.compactions, 'summarising call')} {read} {run.summary_input:,} tokens more "
             f"and {write} {run.summary_output:,}."
         )
+    if run.subruns:
+        said.append(_by_sub_agents(run))
     if growth.is_controlled:
         said.append(f"With '{growth.control.label}' the run reads {growth.share:.0%} of what keeping all would read.")
     elif growth.N > 1:
@@ -94,13 +103,8 @@ def sentence(growth: Growth) -> str:
 
 def formula(growth: Growth) -> list[str]:
     """The formula of keeping all with the numbers put in, then what the control changes, one line each."""
-    fixed, step, N = growth.S + growth.U, growth.a + growth.r, growth.N
-    return [
-        f"I(k) = S + U + (k - 1)(a + r) = {fixed:,} + (k - 1) x {step:,}",
-        f"Total({N:,}) = N(S + U) + (a + r) N(N - 1)/2 = {N:,} x {fixed:,} + {step:,} x {N * (N - 1) // 2:,}"
-        f" = {growth.keep_all.total:,}",
-        *_changes(growth, growth.control),
-    ]
+    sizes = growth.S, growth.U, growth.a, growth.r
+    return [*of_keeping_all(*sizes, growth.N, growth.keep_all.total), *of_control(growth.control, *sizes)]
 
 
 def landmarks(N: int) -> list[int]:
@@ -115,17 +119,18 @@ def landmarks(N: int) -> list[int]:
 def table(growth: Growth) -> Table:
     """The size of a few requests and the totals; beside each number what keeping all would send."""
     run, plain = growth.forecast, growth.keep_all
-    pairs = [(f"request {k:,}", run.requests[k - 1], plain.requests[k - 1]) for k in landmarks(growth.N)]
+    ks = [*landmarks(growth.N), *([len(run.requests)] if len(run.requests) > growth.N else [])]
+    pairs = [(f"request {k:,}", _at(run, k), _at(plain, k)) for k in ks]
     pairs += [("largest", run.largest, plain.largest), ("all requests", run.total, plain.total)]
     if run.compactions:
-        pairs += [
-            ("summaries read", run.summary_input, 0),
-            ("summaries write", run.summary_output, 0),
-            ("all input", run.all_input, plain.all_input),
-        ]
+        pairs += [("summaries read", run.summary_input, 0), ("summaries write", run.summary_output, 0)]
+    if run.subruns:
+        pairs.append(("sub-agents read", sum(each.all_input for each in run.subruns), 0))
+    if run.all_input != run.total:
+        pairs.append(("all input", run.all_input, plain.all_input))
     if not growth.is_controlled:
-        return Table("Input tokens", ("tokens", "keep all"), tuple((name, f"{size:,}") for name, size, _ in pairs))
-    rows = tuple((name, f"{size:,}", f"{other:,}") for name, size, other in pairs)
+        return Table("Input tokens", ("tokens", "keep all"), tuple((name, _cell(size)) for name, size, _ in pairs))
+    rows = tuple((name, _cell(size), _cell(other)) for name, size, other in pairs)
     return Table(f"Input tokens: {growth.control.label}", ("tokens", "controlled", "keep all"), rows)
 
 
@@ -150,6 +155,8 @@ def comparison(growths: Sequence[Growth]) -> Table:
 
 def figure(growths: Growth | Sequence[Growth], title: str = "What each request sends") -> "Chart":
     """A line of I(k) for each control, and the trigger where there is one. All runs share S, U, a, r and N.
+
+    Of sub-agents the lead's requests are drawn.
 
     640 pixels wide: that is what fits beside sliders. The paper is white in every theme, see `PAPER`.
     """
@@ -186,38 +193,8 @@ def lines(growths: Sequence[Growth]) -> dict[str, tuple[int, ...]]:
     drawn.update({growth.control.label: growth.forecast.requests for growth in growths})
     trigger = growths[0].trigger
     if trigger is not None:
-        drawn["trigger"] = (trigger,) * growths[0].N
+        drawn["trigger"] = (trigger,) * max(len(sizes) for sizes in drawn.values())
     return drawn
-
-
-def _changes(growth: Growth, control: Control | SubAgents) -> list[str]:
-    fixed, step = growth.S + growth.U, growth.a + growth.r
-    if isinstance(control, Combined):
-        return [line for part in control.controls for line in _changes(growth, part)]
-    if isinstance(control, ClearToolResults):
-        when = f" over {control.trigger:,} tokens" if control.trigger else ""
-        batch = f", if that saves {control.at_least:,}" if control.at_least else ""
-        return [
-            f"clearing{when}{batch}: of the k - 1 results the last {control.keep:,} keep their {growth.r:,} tokens, "
-            f"each older one has {control.placeholder:,}"
-        ]
-    if isinstance(control, TrimTurns):
-        held = control.window // 2
-        return [f"trimming: I(k) = {fixed:,} + min(k - 1, {held:,}) x {step:,}"]
-    if isinstance(control, Compact):
-        after = fixed + control.summary
-        return [f"compaction: where I(k) would be over {control.trigger:,}, it is S + U + s = {after:,} and grows on"]
-    if isinstance(control, CapResults):
-        return [f"cap: a result has min(r, cap) = {min(growth.r, control.cap):,} tokens"]
-    if isinstance(control, Handles):
-        size = control.handle if growth.r > control.over else growth.r
-        return [f"handles: a result has {size:,} tokens; {control.loads:,} of them are loaded, by one more step each"]
-    if isinstance(control, SubAgents):
-        return [
-            f"sub-agents: {counted(len(growth.forecast.subruns), 'run')} of up to {control.calls + 1:,} requests from "
-            f"{control.S + control.U:,} tokens on; the lead carries {control.summary:,} tokens for each"
-        ]
-    return []
 
 
 def _layout(title: str, names: Sequence[str]) -> dict[str, Any]:
@@ -249,3 +226,19 @@ def _summaries_over(run: Forecast, trigger: int, requests_are: bool) -> str:
     if run.compactions == 1:
         return f"; the summarising call is{too}, with {run.summary_largest:,}"
     return f"; the summarising calls are{too}, with up to {run.summary_largest:,}"
+
+
+def _by_sub_agents(run: Forecast) -> str:
+    calls = sum(each.model_calls for each in run.subruns)
+    reads = sum(each.all_input for each in run.subruns)
+    write = sum(each.output for each in run.subruns)
+    sub_agents = counted(len(run.subruns), "sub-agent")
+    return f"{sub_agents} read {reads:,} tokens more, in {counted(calls, 'request')} of their own, and write {write:,}."
+
+
+def _at(run: Forecast, k: int) -> int | None:
+    return run.requests[k - 1] if k <= len(run.requests) else None
+
+
+def _cell(size: int | None) -> str:
+    return "" if size is None else f"{size:,}"

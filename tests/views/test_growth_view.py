@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentlab.context.controls import ClearToolResults, Combined, Compact, TrimTurns
+from agentlab.context.arrivals import CapResults, Handles
+from agentlab.context.controls import ClearToolResults, Combined, Compact, KeepAll, TrimTurns
+from agentlab.context.subagents import SubAgents
 from agentlab.errors import AgentlabError
 from agentlab.views import growth as view
 from agentlab.views.tables import Table
@@ -68,12 +70,42 @@ def test_the_formula_with_numbers_put_in_works_out_to_the_total(S: int, U: int, 
     assert n * fixed + step * pairs == total == run.forecast.total
 
 
+@given(st.lists(st.integers(0, 9_999), max_size=40), st.integers(0, 9_999), st.integers(0, 999))
+def test_the_formula_of_uneven_results_works_out_to_the_total_too(results: list[int], S: int, a: int) -> None:
+    run = view.grow(S, 7, a, tuple(results), len(results) + 1)
+    match = re.search(r"= (\d+) x (\d+) \+ (\d+) x (\d+) \+ (\d+) = (\d+)$", view.formula(run)[1].replace(",", ""))
+    assert match
+    n, fixed, written, pairs, resent, total = map(int, match.groups())
+    assert n * fixed + written * pairs + resent == total == run.forecast.total
+    assert resent == sum((run.N - i) * size for i, size in enumerate(results, start=1))
+
+
 @pytest.mark.parametrize(
     ("control", "said"),
     [
         (CONTROLS[0], ["clearing: of the k - 1 results the last 3 keep their 1,200 tokens, each older one has 20"]),
         (CONTROLS[1], ["compaction: where I(k) would be over 20,000, it is S + U + s = 5,000 and grows on"]),
         (CONTROLS[2], ["trimming: I(k) = 3,500 + min(k - 1, 10) x 1,350"]),
+        (KeepAll(), []),
+        (
+            ClearToolResults(trigger=9_000, at_least=4_000),
+            [
+                "clearing over 9,000 tokens, if that saves 4,000: of the k - 1 results the last 3 keep their "
+                "1,200 tokens, each older one has 20"
+            ],
+        ),
+        (CapResults(500), ["cap: a result has min(r, 500) = 500 tokens"]),
+        (Handles(over=900), ["handles: a result of more than 900 tokens is a handle of 60"]),
+        (
+            Handles(over=900, loads=4),
+            [
+                "handles: a result of more than 900 tokens is a handle of 60; 4 of them are loaded, by one more step each"
+            ],
+        ),
+        (
+            SubAgents(calls=1, summary=300, S=2_000, U=100),
+            ["sub-agents: each makes 1 call, from S + U = 2,100 tokens on; the lead carries 300 tokens for each"],
+        ),
     ],
 )
 def test_a_control_says_what_it_changes_in_the_formula(control: object, said: list[str]) -> None:
@@ -82,6 +114,19 @@ def test_a_control_says_what_it_changes_in_the_formula(control: object, said: li
 
 def test_a_combination_says_what_each_of_its_controls_changes() -> None:
     assert len(view.formula(view.grow(**COURSE, N=40, control=Combined(CONTROLS[:2])))) == 4
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (ClearToolResults(), "of the k - 1 results the last 3 keep their size, each older one has 20"),
+        (TrimTurns(window=6), "trimming: of the k - 1 steps the last 3 stay, behind 3,500 tokens"),
+        (CapResults(500), "cap: a result has min(r, 500) tokens"),
+    ],
+)
+def test_with_uneven_results_no_control_names_a_size_that_all_have(control: object, said: str) -> None:
+    run = view.grow(**{**COURSE, "r": (5, 10)}, N=3, control=control)  # type: ignore[arg-type]
+    assert view.formula(run)[2].endswith(said)
 
 
 @given(st.integers(1, 100_000))
@@ -99,6 +144,31 @@ def test_the_table_puts_a_control_beside_keeping_all() -> None:
     assert ("all requests", "468,050", "1,193,000") in table.rows
     assert ("summaries read", "63,450", "0") in table.rows
     assert ("all input", "531,500", "1,193,000") in table.rows
+
+
+def test_requests_that_only_one_of_the_two_runs_has_stay_empty_for_the_other() -> None:
+    longer = view.table(view.grow(**COURSE, N=40, control=Handles(over=900, loads=8)))
+    assert [row[0] for row in longer.rows[:7]] == [f"request {k}" for k in (1, 2, 5, 10, 20, 40, 48)]
+    assert longer.rows[6] == ("request 48", "22,490", "")
+    fewer = view.table(view.grow(**COURSE, N=40, control=SubAgents(calls=13, summary=300, S=2_000, U=100)))
+    assert ("request 40", "", "56,150") in fewer.rows
+
+
+def test_sub_agents_are_told_with_what_they_read_and_write_themselves() -> None:
+    run = view.grow(**COURSE, N=40, trigger=4_000, control=SubAgents(calls=13, summary=300, S=2_000, U=100))
+    read = run.forecast.all_input - run.forecast.total
+    said = view.sentence(run)
+    assert said.startswith(f"The lead sends {run.forecast.total:,} input tokens in 4 requests; the last is the largest")
+    assert (
+        f"3 sub-agents read {read:,} tokens more, in 42 requests of their own, and write {3 * (13 * 150 + 300):,}."
+        in said
+    )
+    assert f"reads {run.forecast.all_input / 1_193_000:.0%} of what keeping all would read" in said
+    rows = {row[0]: row[1:] for row in view.table(run).rows}
+    assert rows["sub-agents read"] == (f"{read:,}", "0")
+    assert rows["all input"] == (f"{run.forecast.all_input:,}", "1,193,000")
+    drawn = view.lines([run])
+    assert [len(sizes) for sizes in drawn.values()] == [40, 4, 40]
 
 
 def test_the_comparison_has_a_row_for_each_control() -> None:
