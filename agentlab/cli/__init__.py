@@ -18,14 +18,14 @@ try:
     import typer
 
     import agentlab
-    from agentlab.cli import doctor, lab, learn, messages, run, size, tokens
+    from agentlab.cli import doctor, lab, learn, messages, run, size, sweep, tokens
     from agentlab.cli.output import print_line, printable
     from agentlab.errors import AgentlabError
 except KeyboardInterrupt:  # loading them takes long enough for a Ctrl-C, and nobody above could catch it
     sys.stderr.write("agentlab: stopped\n")
     sys.exit(130)
 
-COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, tokens, messages, run)
+COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, sweep, tokens, messages, run)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2

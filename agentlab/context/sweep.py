@@ -40,8 +40,8 @@ MAX_POINTS = 10**12
 _ROWS = 20_000
 """Rows of a part in closed form: a moment's work, and small enough for every memory."""
 
-_CURVES = 200
-"""Points of a part where curves must be summed."""
+_CURVES = 50
+"""Points of a part where curves must be summed: less than a second, which Ctrl-C has to wait for."""
 
 
 class Part(NamedTuple):
