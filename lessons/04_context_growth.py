@@ -18,11 +18,11 @@
 #
 # After this lesson you can
 #
-# - compute the input tokens of a run from five numbers,
+# - compute the input tokens of a run from five numbers, and say how far such a number is off on real runs,
 # - say at which step a request outgrows a limit,
-# - choose between clearing, compaction and trimming, and name what each one loses.
+# - choose between the controls of a history, and name what each one loses and what it does to a prompt cache.
 #
-# **Time:** 30 minutes for the lesson, 30 for [its exercise](../exercises/04_context_growth.ipynb). No key and no
+# **Time:** 45 minutes for the lesson, 30 for [its exercise](../exercises/04_context_growth.ipynb). No key and no
 # network are needed.
 
 # %% [markdown]
@@ -38,6 +38,12 @@ a = 150  # what the model writes in one step
 r = 1_200  # one tool result
 N = 40  # requests in the run
 trigger = 20_000  # a request should not be larger than this
+keep = 3  # clearing: results that stay whole
+summary = 1_500  # compaction: tokens of a summary
+window = 20  # trimming: messages that stay after the task
+cap = 500  # tokens of a result that is cut where it arises
+agent = "claude-code"  # whose real sizes are looked at below
+model = "claude-opus-5"  # whose prices are used
 
 # %% [markdown]
 # ## Predict, then run
@@ -121,15 +127,54 @@ figure(run)
 # with the square. They are equal near *N = 2(S + U)/(a + r)*.
 
 # %%
+from agentlab.context.growth import crossover
+
 history = total(0, 0, a, r, N)
-crossover = 2 * (S + U) / (a + r)
+balance = crossover(S, U, a, r) or float("inf")
 say(
-    f"From about **{crossover:.1f} requests** on, resent history costs more than prompt and task. "
+    f"From about **{balance:.1f} requests** on, resent history costs more than prompt and task. "
     f"At N = {N:,} it is {history / run.forecast.total:.0%} of all input. What the model itself writes is "
     f"{N * a:,} tokens: {N * a / run.forecast.total:.1%} of what it reads."
 )
 
 # %% [markdown]
+# ## Do real agents look like this?
+#
+# The sizes above are assumed. These are **measured**, in public logs of the number of runs that the table names: few
+# runs, of models of 2024 and 2025. Take them as a check of the order of magnitude, not as your agent.
+
+# %%
+from agentlab.views.agents import agents_table, errors_table, uneven, uneven_sentence
+
+agents_table()
+
+# %% [markdown]
+# Two things to see. A coding agent starts large, so that its history needs many requests to outweigh its prompt. And
+# the mean result is several times the median one: most results are small, and a few are huge.
+#
+# **Predict:** a forecast uses the mean *r* for every step. The real results are that uneven. How far off is the total?
+
+# %% jupyter={"outputs_hidden": true}
+from agentlab.context.presets import preset
+
+uneven_run = uneven(preset(agent), preset(agent).N_p95, seed=1)
+say(uneven_sentence(uneven_run) + " The sizes are **drawn** from a distribution with the measured mean and median.")
+
+# %% [markdown]
+# So it is not the spread that misleads, it is *when* the large results come: one at the start rides along in every
+# later request. This is how far predictions were from what real runs sent:
+
+# %%
+errors_table()
+
+# %% [markdown]
+# **Consequence.** Take *a + r* from traces of whole runs, not from the first steps, and not from counting text alone.
+# Budget with the p95 of *N* and of *r*, not with the mean. And cap *r* at its source: a few results hold most of the
+# bill.
+
+# %% [markdown]
+# ## The first lever
+#
 # So the first lever is *r*. What would a tool that returns half as much save?
 
 # %%
@@ -141,23 +186,38 @@ say(
 )
 
 # %% [markdown]
-# ## Three controls that remove history
+# ## The controls
+#
+# Three **remove history**:
 #
 # - **Clearing** replaces old tool results by a short placeholder. The calls stay.
 # - **Trimming** keeps the last messages and drops whole steps before them.
 # - **Compaction** asks the model for a summary when a request would be over the trigger, and goes on from it.
 #
+# Two act **as a result arrives**, so that nothing sent is ever edited:
+#
+# - A **cap** cuts a result that is too large.
+# - A **handle** keeps the content outside. What stands in the context is an id, the first lines, and how to load it.
+#
+# And **sub-agents** do the work in clean contexts of their own. Only their summaries come back.
+#
 # **Predict:** which one sends the fewest tokens over the whole run? Then run the next cells; what they show is folded
 # until you do.
 
 # %% jupyter={"outputs_hidden": true}
+from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Compact, TrimTurns
+from agentlab.context.subagents import SubAgents
 from agentlab.views.growth import comparison
 
-clear = ClearToolResults(keep=3, placeholder=20)
-trim = TrimTurns(window=20)
-compact = Compact(trigger=trigger, summary=1_500)
-runs = [grow(S, U, a, r, N, trigger, control) for control in (KeepAll(), clear, trim, compact)]
+clear = ClearToolResults(keep=keep, placeholder=20)
+trim = TrimTurns(window=window)
+compact = Compact(trigger=trigger, summary=summary)
+capped = CapResults(cap)
+handles = Handles(over=cap, handle=60, loads=max(1, N // 10))  # every tenth result is needed after all
+workers = SubAgents(calls=5, summary=300, S=S, U=U)
+controls = (KeepAll(), clear, trim, compact, capped, handles, workers)
+runs = [grow(S, U, a, r, N, trigger, control) for control in controls]
 comparison(runs)
 
 # %% jupyter={"outputs_hidden": true}
@@ -165,24 +225,64 @@ fewest = min(runs, key=lambda one: one.forecast.all_input)
 smallest = min(runs, key=lambda one: one.forecast.largest)
 say(
     f"Fewest tokens over the run: **{fewest.control.label}**, {fewest.share:.0%} of keeping all. "
-    "That share counts tokens, not money. "
-    f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens."
+    f"Smallest largest request: **{smallest.control.label}**, {smallest.forecast.largest:,} tokens. "
+    "Both count tokens, not money."
 )
-figure(runs[1:], title="What each request sends, by control")
+figure(runs[1:5], title="What each request sends, by control")
 
 # %% [markdown]
-# Why tokens are not money: with prompt caching a provider charges less for the beginning of a request that it has read
-# before. Clearing at every step changes the history at every step, and what stands behind the change is read at the
-# full price again. So it can cost more than to keep all and let the cache work. Which one costs less depends on the
-# prices; a later lesson brings them.
-#
 # Compaction has a bill of its own: each summary is a model call that reads the whole pending request. That call is over
 # the trigger, since this is why it is made: it must fit into the model's window too.
 
 # %%
-compacted = runs[-1]
+compacted = runs[3]
 print("\n".join(formula(compacted)[2:]))
 say(sentence(compacted))
+
+# %% [markdown]
+# ## Tokens are not money
+#
+# A provider with **prompt caching** charges less for the beginning of a request that it has read before, and more for
+# what it writes into its cache. These are the prices of one model, with their source:
+
+# %%
+from agentlab.views.costs import cheapest_sentence, costs_table, priced, prices_sentence
+
+say(prices_sentence(model))
+
+# %% [markdown]
+# Clearing changes the history, and what stands behind the change must be written into the cache again. **Predict:** is
+# clearing at every step still cheaper than keeping all, once there is a cache?
+
+# %% jupyter={"outputs_hidden": true}
+bills = priced(runs, model)
+costs_table(bills)
+
+# %% jupyter={"outputs_hidden": true}
+say(cheapest_sentence(bills))
+
+# %% [markdown]
+# An **edit** is a request that does not begin as the one before it. The fewer edits, the more the cache serves. So
+# clear in batches: nothing before a trigger, and then so much that it pays.
+
+# %%
+in_batches = ClearToolResults(keep=keep, placeholder=20, trigger=trigger, at_least=10 * r)
+batched = priced([runs[0], runs[1], grow(S, U, a, r, N, trigger, in_batches)], model)
+costs_table(batched)
+
+# %% [markdown]
+# The bill above takes the cache at its best: no entry expires, and every equal beginning is found. Real caches fall
+# short of that. But the direction is what real runs showed, when they were replayed with these rules:
+
+# %%
+from agentlab.views.agents import savings_table
+
+savings_table()
+
+# %%
+from agentlab.views.agents import savings_sentence
+
+say(savings_sentence())
 
 # %% [markdown]
 # ## What a control does to real messages
@@ -237,6 +337,22 @@ show(TrimTurns(window=2).apply(conversation))
 show(compact.apply(conversation, summary="INV-1042 matches PO-77 (1,200.00 EUR). Open: pay it."))
 
 # %% [markdown]
+# A handle stands for a large result. The control is given a counter, because it decides by size; here a character
+# counts as a token.
+
+
+# %%
+def characters(messages):
+    return sum(len(message.content) for message in messages)
+
+
+pages = "\n".join(f"Line {n}: {n} lamps, {n * 20} EUR" for n in range(1, 201))
+with_large = (*conversation[:2], ToolResult(call_id="call_1", content=pages))
+with_handle = Handles(over=200).apply(with_large, characters)
+show(with_handle)
+print(f"\n{characters(with_large):,} characters before, {characters(with_handle):,} after")
+
+# %% [markdown]
 # ## The forecast and the loop agree
 #
 # This loop sends messages of exactly the sizes above (one character stands for one token), and applies the control
@@ -257,7 +373,7 @@ def loop_sizes(control, N):
     return sizes
 
 
-for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 20), trim):
+for control in (KeepAll(), ClearToolResults(keep=keep, placeholder=20, text="p" * 20), trim):
     sent = loop_sizes(control, N)
     assert sent == list(control.forecast(S, U, a, r, N).requests)
     print(f"{control.label}: {sum(sent):,} tokens sent, as predicted")
@@ -271,7 +387,7 @@ for control in (KeepAll(), ClearToolResults(keep=3, placeholder=20, text="p" * 2
 # %% jupyter={"outputs_hidden": true}
 from agentlab.context.lint import advise
 
-low = Compact(trigger=S + U + 1_500 + a + r, summary=1_500)
+low = Compact(trigger=S + U + summary + a + r, summary=summary)
 too_low = grow(S, U, a, r, N, trigger, low)
 comparison([compacted, too_low])
 
@@ -287,6 +403,44 @@ for finding in advise(low, S, U, a, r):
 # %% [markdown]
 # So the input alone does not tell you where to put the trigger. Short histories are cheap to read. But the model then
 # works from notes on notes, and every detail that a summary left out is gone.
+#
+# ## An early detail that matters late
+#
+# An agent reads a contract, then eight invoices, and is asked at the end which form the last one needs. The rule stands
+# in clause 12 of the contract: the first result, and the oldest. The model here is a stand-in, a function that knows
+# nothing but the request it is sent. So it cannot know what a control has removed.
+#
+# **Predict:** under which controls does it still know the rule?
+
+# %% jupyter={"outputs_hidden": true}
+from agentlab.cases.early_detail import run_case
+from agentlab.views.tables import Table
+
+tried = (KeepAll(), ClearToolResults(), TrimTurns(window=8), Compact(trigger=2_500), CapResults(200), Handles(over=300))
+outcomes = [(control, run_case(control)) for control in tried]
+Table(
+    "The same task under six controls (tokens by o200k_base)",
+    ("control", "answer", "requests", "input tokens"),
+    tuple((c.label, run.answer, f"{run.requests}", f"{run.tokens:,}") for c, run in outcomes),
+    words=("answer",),
+)
+
+# %% jupyter={"outputs_hidden": true}
+right = [control.label for control, run in outcomes if run.is_right]
+least = min((run for _, run in outcomes if run.is_right), key=lambda run: run.tokens)
+say(
+    f"Right: {' and '.join(f'**{label}**' for label in right)}; the cheaper of them sends {least.tokens:,} tokens in "
+    f"{least.requests} requests, {least.tokens / outcomes[0][1].tokens:.0%} of keeping all. It took one request more, "
+    "to load what the handle stood for."
+)
+
+# %% [markdown]
+# Look at the window that was too small: the agent forgot that it had read the contract, read it again, and so on until
+# its budget ended. A control does not only lose facts. It can lose the record of what was done.
+#
+# **Consequence.** Choose a control by a test like this one, with your own task, and not by tokens alone. Keep every
+# transcript in an archive before anything is removed; in this package the loop does so, and refuses to go on where it
+# cannot.
 
 # %% [markdown]
 # ## Move it yourself
@@ -297,27 +451,29 @@ for finding in advise(low, S, U, a, r):
 # 1. Double *N*. By what factor does the total of keeping all grow, and by what factor that of compaction?
 # 2. Halve *r*. How far does the first request over the trigger move?
 # 3. Lower the trigger step by step. Watch how many summaries are made. Where would you stop?
+# 4. Switch the cache off and on. Which control is the cheapest now? Then set *N* to 200 and do it again.
 
 # %%
 from agentlab.views.sliders import sliders
 
-say(sentence(compacted))
-sliders(S, U, a, r, N, trigger)
+say(sentence(runs[0]))
+sliders(model, S=S, U=U, a=a, r=r, N=N, keep=keep, window=window, trigger=trigger, summary=summary, cap=cap)
 
 # %% [markdown]
 # ## What this means for your architecture
 #
-# - **Latency.** A longer request takes longer to read. A summary is one more model call that the user waits for.
+# - **Latency.** A longer request takes longer to read. A summary is one more model call that the user waits for, and so
+#   is each load of a handle.
 # - **Cost.** Budget tokens for a run, not only calls. Shrink *r* at its source first: pages, filters, a cap, or a
-#   handle in place of the payload. Prompt caching lowers the price of a resent token, not the number, and clearing
-#   changes the text that was cached. *Clear, keep 3* above does so at every step; where a cache pays, clear rarely and
-#   much at a time instead.
+#   handle in place of the payload. They edit nothing, so a cache keeps working. Where you must remove, remove rarely
+#   and much at a time.
 # - **Accuracy.** A model finds less in a full context. But every control forgets: test your agent on cases where an
 #   early detail matters late.
 # - **Failure.** A cut between a call and its result ends in an error of the provider. A request over the window ends
-#   the run. Archive the full history before anything is removed, and decide what happens when no summary can be made.
-# - **Security.** A summary can carry an instruction from a tool's result into the rest of the run. Mark it as notes,
-#   and let policy decide on every call all the same.
+#   the run. A summary can fail: this package clears results then, and where that is not enough it stops at a checkpoint
+#   that says why.
+# - **Security.** A summary can carry an instruction from a tool's result into the rest of the run. Set the tools' own
+#   words apart and mark them as data, and let policy decide on every call all the same.
 
 # %% [markdown]
 # ## Quiz
@@ -381,18 +537,44 @@ quiz(
     },
 )
 
+# %% jupyter={"source_hidden": true}
+quiz(
+    "An agent uses a prompt cache and clears old results at every step. Its runs take 40 requests. What is cheaper?",
+    {
+        "a": (
+            "Clearing, because it sends a third of the tokens",
+            False,
+            "It sends fewer. But each clearing is an edit, and what stands behind it is written into the cache again.",
+        ),
+        "b": (
+            "To keep all, or to clear in large batches",
+            True,
+            "Few edits: nearly all of the input is then read from the cache, at a fraction of the price.",
+        ),
+        "c": (
+            "Both cost the same, the cache evens it out",
+            False,
+            "The cache serves what has not changed. How much that is depends on the control.",
+        ),
+    },
+)
+
 # %% [markdown]
 # ## Take home
 #
 # - *I(k) = S + U + (k - 1)(a + r)*, and the total grows with the square of the steps.
 # - Shrink *r* first. Then clear, trim or compact, and know what each one forgets.
+# - Under a cache count edits, not only tokens.
 # - Count *S*, *U*, *a* and *r* of your own agent, and state its total before you build it.
 #
 # Now compute it yourself, for an agent of your own: [Try it 04](../exercises/04_context_growth.ipynb). The same
 # calculator works in a terminal:
 
 # %%
-print(f"agentlab size --S {S} --U {U} --a {a} --r {r} --N {N} --compact-trigger {trigger} --trigger {trigger}")
+print(
+    f"agentlab size --S {S} --U {U} --a {a} --r {r} --N {N} --compact-trigger {trigger} --trigger {trigger} "
+    f"--prices {model} --cache 5m"
+)
 
 # %% [markdown] tags=["try-it"]
 # # Try it 04: the size of your own agent

@@ -6,7 +6,7 @@ from agentlab.context.controls import KeepAll
 from agentlab.context.growth import crossover
 from agentlab.context.presets import Preset, presets
 from agentlab.context.results import draw_results, sizes_of
-from agentlab.facts import read_facts
+from agentlab.facts import Row, read_facts
 from agentlab.views.tables import Table, counted
 
 TOP = 0.05
@@ -58,6 +58,22 @@ def savings_table() -> Table:
     return Table("Cost of real runs replayed, as a share of resending all without a cache", columns, rows)
 
 
+def savings_sentence() -> str:
+    """What the table of savings says: beside a cache, which control cost more than the cache alone, and when."""
+    rows = read_facts("run_savings")
+
+    def against_cache(column: str) -> str:
+        dearer = [row for row in rows if float(row[column]) > float(row["cache"])]
+        cheaper = [row for row in rows if float(row[column]) < float(row["cache"])]
+        said = [f"dearer than the cache alone in {_runs(dearer)}"] if dearer else ["never dearer than the cache alone"]
+        return ", ".join([*said, f"cheaper in {_runs(cheaper)}"] if cheaper else said)
+
+    return (
+        f"Beside a cache, clearing at every step was {against_cache('clearing_cache')}. Compaction was "
+        f"{against_cache('compaction_cache')}. A window of 10 messages was {against_cache('window_cache')}."
+    )
+
+
 class Uneven(NamedTuple):
     """A run of a preset with drawn results: their sizes, and its input tokens by their mean and in three orders."""
 
@@ -92,8 +108,8 @@ def uneven_sentence(run: Uneven) -> str:
         f"{counted(len(ordered), 'result')} drawn for {run.preset.label}: mean {sum(ordered) / len(ordered):,.0f}, "
         f"median {ordered[len(ordered) // 2]:,}, largest {ordered[-1]:,} tokens. The largest {TOP:.0%} hold "
         f"{share:.0%} of all result tokens. A forecast by the mean says {run.by_mean:,} input tokens; with these sizes "
-        f"in this order it is {run.drawn:,} ({run.drawn / run.by_mean - 1:+.0%}), and by their order alone it could be "
-        f"from {low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
+        f"in this order it is {run.drawn:,} ({_change(run.drawn / run.by_mean - 1)}), and by their order alone it could "
+        f"be from {low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
     )
 
 
@@ -114,12 +130,28 @@ def _row(each: Preset) -> tuple[str, ...]:
     )
 
 
+def _runs(rows: list[Row]) -> str:
+    """Groups of runs by their length, "8 to 40 and 81 or more requests": neighbours are joined."""
+    groups: list[tuple[str, str]] = []
+    for row in rows:
+        if groups and groups[-1][1] and int(groups[-1][1]) + 1 == int(row["N_low"]):
+            groups[-1] = (groups[-1][0], row["N_high"])
+        else:
+            groups.append((row["N_low"], row["N_high"]))
+    said = " and ".join(f"{low} to {high}" if high else f"{low} or more" for low, high in groups)
+    return f"runs of {said} requests"
+
+
 def _range(low: float, high: float) -> str:
     return f"{low:,.0f}" if round(low) == round(high) else f"{low:,.0f} to {high:,.0f}"
 
 
 def _percent(text: str) -> str:
     return f"{float(text):.1%}" if text else ""
+
+
+def _change(part: float) -> str:
+    return "no change" if abs(part) < 0.005 else f"{part:+.0%}"
 
 
 def _far(text: str) -> str:

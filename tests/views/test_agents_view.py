@@ -3,7 +3,7 @@
 from agentlab.context.growth import total
 from agentlab.context.presets import preset, presets
 from agentlab.facts import read_facts
-from agentlab.views.agents import agents_table, errors_table, savings_table, uneven, uneven_sentence
+from agentlab.views.agents import agents_table, errors_table, savings_sentence, savings_table, uneven, uneven_sentence
 
 CODING = preset("claude-code")
 
@@ -47,3 +47,10 @@ def test_the_sentence_names_mean_largest_and_both_orders() -> None:
 
 def test_a_run_of_two_requests_has_one_result() -> None:
     assert uneven_sentence(uneven(CODING, 2, seed=3)).startswith("1 result drawn")
+
+
+def test_the_savings_are_compared_with_the_cache_alone() -> None:
+    said = savings_sentence()
+    assert "clearing at every step was dearer than the cache alone in runs of 8 to 40 requests, cheaper in" in said
+    assert "Compaction was never dearer than the cache alone" in said
+    assert "cheaper in runs of 81 or more requests." in said
