@@ -108,8 +108,8 @@ def uneven_sentence(run: Uneven) -> str:
         f"{counted(len(ordered), 'result')} drawn for {run.preset.label}: mean {sum(ordered) / len(ordered):,.0f}, "
         f"median {ordered[len(ordered) // 2]:,}, largest {ordered[-1]:,} tokens. The largest {TOP:.0%} hold "
         f"{share:.0%} of all result tokens. A forecast by the mean says {run.by_mean:,} input tokens; with these sizes "
-        f"in this order it is {run.drawn:,} ({_change(run.drawn / run.by_mean - 1)}), and by their order alone it could "
-        f"be from {low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
+        f"in this order it is {run.drawn:,} ({_change(run.drawn / run.by_mean - 1)}), and by their order alone it "
+        f"could be from {low:+.0%} (large ones last) to {high:+.0%} (large ones first)."
     )
 
 
