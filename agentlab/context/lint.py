@@ -7,6 +7,7 @@ from agentlab.context.arrivals import Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, TrimTurns
 from agentlab.context.forecast import Forecast, Results, result_sizes
 from agentlab.context.growth import check_sizes, whole_number
+from agentlab.context.subagents import SubAgents
 from agentlab.shapes import Finding
 
 LARGE_SHARE = 0.1
@@ -58,7 +59,7 @@ class Run(NamedTuple):
 
 
 def advise(
-    control: Control,
+    control: Control | SubAgents,
     S: int,
     U: int,
     a: int,
@@ -72,7 +73,8 @@ def advise(
     """Findings about `control` for a run of these sizes (tokens); an empty list where nothing stands out.
 
     Each of `N`, `caching`, `max_input` (the model's window in tokens) and `p95` (requests) that is given allows more
-    to be said, see `RULES`. Raises AgentlabError for sizes that are no sizes.
+    to be said, see `RULES`. Of sub-agents it is said about their own control, and about the windows of all agents.
+    Raises AgentlabError for sizes that are no sizes.
     """
     check_sizes(S, U, a, 0, 1 if N is None else N)
     if N is not None:
@@ -80,9 +82,15 @@ def advise(
     elif isinstance(r, int):
         whole_number("r", r)
     run = Run(S, U, a, r, N, caching, max_input, p95)
+    if isinstance(control, SubAgents):
+        own = run._replace(S=control.S, U=control.U, N=control.calls + 1)
+        return [*_on_parts(control.inside, own), *_on_run(control, control.inside, run)]
+    return [*_on_parts(control, run), *_on_run(control, control, run)]
+
+
+def _on_parts(control: Control, run: Run) -> list[Finding]:
     parts = control.single() if isinstance(control, Combined) else [control]
-    found = [finding for part in parts for finding in _on_control(part, run)]
-    return [*found, *_on_run(control, run)]
+    return [finding for part in parts for finding in _on_control(part, run)]
 
 
 def _on_control(control: Control, run: Run) -> Iterator[Finding]:
@@ -158,7 +166,8 @@ def _trimming(control: TrimTurns, run: Run) -> Iterator[Finding]:
         )
 
 
-def _on_run(control: Control, run: Run) -> Iterator[Finding]:
+def _on_run(control: Control | SubAgents, receives: Control, run: Run) -> Iterator[Finding]:
+    """What concerns the run as a whole; `receives` is the control of the agent whose calls return the results."""
     if run.N is not None and run.p95 is not None and run.p95 < run.N:
         yield _finding(
             "G07",
@@ -168,7 +177,7 @@ def _on_run(control: Control, run: Run) -> Iterator[Finding]:
         )
     if run.max_input is None:
         return
-    arrived = control.arriving((run.largest_result,))
+    arrived = receives.arriving((run.largest_result,))
     if arrived and max(arrived) > LARGE_SHARE * run.max_input:
         yield _finding(
             "G08",
@@ -177,15 +186,18 @@ def _on_run(control: Control, run: Run) -> Iterator[Finding]:
             "page, filter or cap it where it arises, or return a handle",
         )
     if run.N is not None:
-        yield from _too_large(control.forecast(run.S, run.U, run.a, run.r, run.N), run.max_input)
+        forecast = control.forecast(run.S, run.U, run.a, run.r, run.N)
+        yield from _too_large(forecast, run.max_input)
+        too_large = (list(_too_large(each, run.max_input, "a sub-agent's ")) for each in forecast.subruns)
+        yield from next((found for found in too_large if found), [])
 
 
-def _too_large(forecast: Forecast, max_input: int) -> Iterator[Finding]:
+def _too_large(forecast: Forecast, max_input: int, whose: str = "") -> Iterator[Finding]:
     k = forecast.first_over(max_input)
     if k is not None:
         yield _finding(
             "G09",
-            f"request {k:,}",
+            f"{whose}request {k:,}",
             f"it has {forecast.requests[k - 1]:,} tokens and the model takes {max_input:,} at most: the run ends there",
             "remove history before, or end the run earlier",
         )
@@ -193,7 +205,7 @@ def _too_large(forecast: Forecast, max_input: int) -> Iterator[Finding]:
     if call is not None:
         yield _finding(
             "G09",
-            f"the summary before request {call.before:,}",
+            f"the summary before {whose}request {call.before:,}",
             f"it reads {call.input:,} tokens and the model takes {max_input:,} at most: no summary can be made",
             "lower the trigger by at least the size of one step",
         )

@@ -11,6 +11,7 @@ from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.cost import cost_of
 from agentlab.context.lint import RULES, advise
+from agentlab.context.subagents import SubAgents
 
 COURSE = (3_000, 500, 150, 1_200)
 
@@ -95,6 +96,39 @@ def test_what_g05_and_g06_advise_is_cheaper_under_a_cache() -> None:
     at_least = int(finding.fix.rpartition(" ")[2].replace(",", ""))
     assert cost(ClearToolResults(at_least=at_least)) < cost(KeepAll()) < cost(ClearToolResults())
     assert cost(Compact(trigger=20_000)) < cost(TrimTurns(window=20))
+
+
+def sub_agents(inside: Control | None = None, summary: int = 300, S: int = 2_000) -> SubAgents:
+    return SubAgents(calls=10, summary=summary, S=S, U=100, inside=inside or KeepAll())
+
+
+@pytest.mark.parametrize(
+    ("control", "known", "rules"),
+    [
+        # Its own S + U + s = 3,600 decides on a sub-agent's compaction, not the lead's 5,000.
+        (sub_agents(Compact(trigger=3_599)), {}, ["G01"]),
+        (sub_agents(Compact(trigger=7_650)), {}, []),
+        (sub_agents(TrimTurns(window=19)), {"caching": True}, ["G06"]),
+        (sub_agents(TrimTurns(window=20)), {"caching": True}, []),
+        (sub_agents(), {"max_input": 11_999, "N": 2}, ["G08"]),
+        (sub_agents(CapResults(1_000)), {"max_input": 11_999, "N": 2}, []),
+        # A sub-agent ends at 2,100 + 10 x 1,350 tokens, the lead at 3,500 + 4 x (150 + s).
+        (sub_agents(), {"max_input": 15_599, "N": 40}, ["G09"]),
+        (sub_agents(), {"max_input": 15_600, "N": 40}, []),
+        (sub_agents(summary=3_000), {"max_input": 16_099, "N": 40}, ["G09"]),
+        (sub_agents(summary=3_000), {"max_input": 16_100, "N": 40}, []),
+        (sub_agents(), {"N": 24, "p95": 23}, ["G07"]),
+    ],
+)
+def test_of_sub_agents_their_own_control_and_every_window_is_looked_at(
+    control: SubAgents, known: dict[str, Any], rules: list[str]
+) -> None:
+    assert [finding.rule for finding in advise(control, *COURSE, **known)] == rules
+
+
+def test_a_sub_agent_that_outgrows_the_window_is_named_once() -> None:
+    (finding,) = advise(sub_agents(), *COURSE, N=40, max_input=15_599)
+    assert finding.where == "a sub-agent's request 11"
 
 
 def test_the_mean_of_uneven_results_decides_on_triggers_and_the_largest_on_the_window() -> None:
