@@ -99,7 +99,8 @@ def test_the_formula_of_uneven_results_works_out_to_the_total_too(results: list[
         (
             Handles(over=900, loads=4),
             [
-                "handles: a result of more than 900 tokens is a handle of 60; 4 of them are loaded, by one more step each"
+                "handles: a result of more than 900 tokens is a handle of 60; "
+                "4 of them are loaded, by one more step each"
             ],
         ),
         (
