@@ -27,7 +27,8 @@ def text_chart(lines: Mapping[str, Sequence[int]], width: int = 70) -> str:
     page = [[" "] * columns for _ in range(_HEIGHT + 1)]
     for i, values in enumerate(lines.values()):
         for column in range(columns):
-            part = values[column * count // columns : max(column + 1, (column + 1) * count // columns)]
+            first = column * count // columns
+            part = values[first : max(first + 1, (column + 1) * count // columns)]
             if part:
                 page[_row(max(part), top)][column] = MARKS[i % len(MARKS)]
     drawn = [
@@ -37,7 +38,9 @@ def text_chart(lines: Mapping[str, Sequence[int]], width: int = 70) -> str:
     beneath = " " * (len(scale) + _MARGIN)
     first_and_last = f"1{count:>{columns - 1},}" if count > 1 else "1"
     names = [f"{MARKS[i % len(MARKS)]} {name}" for i, name in enumerate(lines)]
-    return "\n".join([*drawn, f"{' ' * len(scale)} +{'-' * columns}", beneath + first_and_last, beneath + "   ".join(names)])
+    return "\n".join(
+        [*drawn, f"{' ' * len(scale)} +{'-' * columns}", beneath + first_and_last, beneath + "   ".join(names)]
+    )
 
 
 def _row(value: int, top: int) -> int:
