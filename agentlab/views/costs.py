@@ -9,6 +9,11 @@ from agentlab.context.prices import UNIT, Price, price_of
 from agentlab.views.growth import Growth
 from agentlab.views.tables import Table, counted
 
+CACHE_IS_IDEAL = (
+    "The bill with a cache is an estimate, and the least it can be: every request finds the longest equal beginning of "
+    "the one before. A real cache needs a breakpoint there, and an entry expires."
+)
+
 
 class Priced(NamedTuple):
     """A run with its bill: without a cache, and with one."""
@@ -71,7 +76,7 @@ def cheapest_sentence(bills: Sequence[Priced]) -> str:
         said.append(
             f"Dearer than keeping all and letting the cache work ({_usd(alone.cached)}): "
             f"{', '.join(repr(bill.label) for bill in dearer)}. '{worst.label}' costs {_usd(worst.cached)}: "
-            f"{counted(len(edits(worst.run.forecast)), 'edit')} of what was sent, so it writes "
+            f"{_what_dearer_does(worst)}it writes "
             f"{worst.cached.written:,} tokens into the cache, where keeping all writes {alone.cached.written:,}."
         )
     return " ".join(said)
@@ -82,6 +87,11 @@ def _why(bill: Priced, price: Price) -> str:
     if not changed:
         return "it never edits what was sent, so"
     return f"it edits what was sent {'once' if changed == 1 else f'{changed:,} times'} only, so"
+
+
+def _what_dearer_does(bill: Priced) -> str:
+    changed = len(edits(bill.run.forecast))
+    return f"{counted(changed, 'edit')} of what was sent, so " if changed else ""
 
 
 def _row(bill: Priced, with_cache: bool) -> tuple[str, ...]:
