@@ -1,4 +1,7 @@
-"""The one reader of JSON files that people name on the command line; ``-`` is standard input."""
+"""The files that people name on the command line: the one reader of JSON, and the writer of a page.
+
+``-`` is standard input.
+"""
 
 import codecs
 import json
@@ -38,6 +41,22 @@ def read_json(file: str, *, strict: bool = False) -> JsonValue:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise AgentlabError(f"{name} is no JSON: {reason}; mend it there, or save it as UTF-8 JSON") from None
     return value
+
+
+def write_page(file: Path, page: str, begins: str, kind: str) -> None:
+    """Write `page` into `file`, which may replace only a page that begins with the same mark, or an empty file.
+
+    Raises AgentlabError, in one line, where `file` is something else; OSError where it cannot be written.
+    """
+    if file.exists():
+        if not file.is_file():
+            raise AgentlabError(f"{file} is no file; name one for the {kind} that is new")
+        with file.open("rb") as stands:
+            mark = begins.encode()
+            first = stands.read(len(mark))
+        if first not in (b"", mark):
+            raise AgentlabError(f"{file} stands there already and is no {kind}; name another file, or remove it first")
+    file.write_text(page, encoding="utf-8")
 
 
 def shown(file: str) -> str:

@@ -1,23 +1,51 @@
-"""``agentlab size``: what a run of an agent will send, and what a control changes, before it runs."""
+"""``agentlab size``: what a run of an agent will send and cost, and what a control changes, before it runs.
 
-from typing import Annotated
+``--json`` prints one object with these keys; sizes are tokens, money is US dollars:
+
+- ``requests`` (of sub-agents: the lead's); ``last``, ``largest`` and ``total`` of them
+- ``compactions``; ``summary_input`` and ``summary_output`` of the summarising calls
+- ``first_over``: the first request above ``--trigger``, null where none is or no trigger was given
+- ``all_input``, ``output``, ``model_calls``: with summarising calls and sub-agents
+- ``keep_all``: ``all_input`` of the same run without a control
+- ``control``: its name; ``sizes``: ``value``, ``origin`` and ``source`` of S, U, a, r and N, as they were typed
+- ``cost``: null without ``--prices``; else the bill, with ``keep_all_usd``, and ``price_source`` of its prices
+- ``findings``: ``rule``, ``level``, ``where``, ``message`` and ``fix`` of each
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from agentlab.cli.files import write_page
 from agentlab.cli.numbers import whole
-from agentlab.cli.output import print_json, print_line, print_table
+from agentlab.cli.output import print_json, print_line, printable
+from agentlab.cli.size_report import print_sizing, sizing_as_json
+from agentlab.cli.sizing import (
+    HANDLE,
+    PLACEHOLDER,
+    SUMMARY,
+    Controls,
+    control_of,
+    notes_tokens,
+    remarks,
+    results,
+    sizes_of_run,
+)
 from agentlab.errors import AgentlabError
 
 ASSUMED = {"S": 3_000, "U": 500, "a": 150, "r": 1_200, "N": 40}
 """The course's example sizes (it gives S + U = 3,500 as one number): round, chosen to explain, measured nowhere."""
 
-PLACEHOLDER = 20
-SUMMARY = 1_500
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
     app.command("size")(size)
+
+
+def _text(option: str, metavar: str, help: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=help)
 
 
 def size(
@@ -26,9 +54,33 @@ def size(
     a: Annotated[int | None, whole("--a", "TOKENS", "What the model writes in one step.")] = None,
     r: Annotated[int | None, whole("--r", "TOKENS", "One tool result.")] = None,
     N: Annotated[int | None, whole("--N", "N", "Requests in the run.")] = None,
+    preset: Annotated[
+        str | None, _text("--preset", "NAME", "Sizes of a real agent, measured, for what is not given.")
+    ] = None,
+    seed: Annotated[
+        int | None, whole("--seed", "SEED", "Draw results of uneven size, with the mean r; the same ones each time.")
+    ] = None,
+    r_median: Annotated[
+        int | None, whole("--r-median", "TOKENS", "The median result of those drawn (the preset's).")
+    ] = None,
+    notes: Annotated[str | None, _text("--notes", "COUNTxTOKENS", "Memory notes in every request, like 10x80.")] = None,
+    cap: Annotated[int | None, whole("--cap", "TOKENS", "Cut each result to this size.")] = None,
+    handles: Annotated[
+        int | None, whole("--handles", "TOKENS", "Keep larger results outside; a handle stands for each.")
+    ] = None,
+    handle: Annotated[int | None, whole("--handle", "TOKENS", f"Tokens of a handle ({HANDLE}).")] = None,
+    loads: Annotated[
+        int | None, whole("--loads", "L", "Results behind a handle that are loaded after all (0).")
+    ] = None,
     clear_keep: Annotated[int | None, whole("--clear-keep", "K", "Clear all but the last K tool results.")] = None,
     placeholder: Annotated[
         int | None, whole("--placeholder", "P", f"Tokens of what replaces a cleared result ({PLACEHOLDER}).")
+    ] = None,
+    clear_trigger: Annotated[
+        int | None, whole("--clear-trigger", "T", "Clear only when a request would exceed T tokens (0).")
+    ] = None,
+    clear_at_least: Annotated[
+        int | None, whole("--clear-at-least", "L", "Clear only where that saves L tokens of the request (0).")
     ] = None,
     compact_trigger: Annotated[
         int | None, whole("--compact-trigger", "T", "Summarise when a request would exceed T tokens.")
@@ -37,63 +89,85 @@ def size(
     window: Annotated[
         int | None, whole("--window", "W", "Keep the last W messages after the task, in whole steps.")
     ] = None,
+    subagents: Annotated[
+        int | None, whole("--subagents", "CALLS", "Sub-agents make the calls, so many each, from the same S + U.")
+    ] = None,
+    subagent_summary: Annotated[
+        int | None, whole("--subagent-summary", "s", f"Tokens that a sub-agent brings back ({SUMMARY:,}).")
+    ] = None,
     trigger: Annotated[int | None, whole("--trigger", "X", "Find the first request above X tokens.")] = None,
+    prices: Annotated[str | None, _text("--prices", "MODEL", "Add the bill at the prices of this model.")] = None,
+    cache: Annotated[bool, typer.Option("--cache", help="With a prompt cache that keeps what was sent.")] = False,
+    plot: Annotated[
+        bool | None, typer.Option("--plot/--no-plot", help="Draw each request (on a terminal, not in a pipe).")
+    ] = None,
+    sheet: Annotated[
+        Path | None, _text("--sheet", "FILE.md", "Write a sizing sheet of one page; replaces only a sheet.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Compute the input tokens of a run of N requests.
+    """Compute the input tokens of a run of N requests, and what they cost.
 
-    Sizes that are not given are assumed; the text for people names them all, the JSON holds results only. Controls may
-    be combined.
+    Sizes that are not given are assumed, or measured with --preset; the output names them all. Controls may be
+    combined.
     """
-    from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, TrimTurns
     from agentlab.context.lint import advise
-    from agentlab.views import growth as view
+    from agentlab.context.presets import preset as preset_of
+    from agentlab.context.prices import price_of
+    from agentlab.views.costs import priced
+    from agentlab.views.growth import grow
+    from agentlab.views.sheet import SHEET_BEGINS, Sizing
+    from agentlab.views.sheet import sheet as page
 
-    if placeholder is not None and clear_keep is None:
-        raise AgentlabError("--placeholder belongs to --clear-keep; give --clear-keep K too")
-    if summary is not None and compact_trigger is None:
-        raise AgentlabError("--summary belongs to --compact-trigger; give --compact-trigger T too")
-
-    controls: list[Control] = []
-    if clear_keep is not None:
-        controls.append(
-            ClearToolResults(keep=clear_keep, placeholder=PLACEHOLDER if placeholder is None else placeholder)
-        )
-    if window is not None:
-        controls.append(TrimTurns(window=window))
-    if compact_trigger is not None:
-        controls.append(Compact(trigger=compact_trigger, summary=SUMMARY if summary is None else summary))
-    control = controls[0] if len(controls) == 1 else Combined(tuple(controls)) if controls else None
-
-    given = {"S": S, "U": U, "a": a, "r": r, "N": N}
-    sizes = {name: ASSUMED[name] if value is None else value for name, value in given.items()}
-    run = view.grow(**sizes, trigger=trigger, control=control)
-    if as_json:
-        forecast = run.forecast
-        print_json(
-            {
-                "requests": list(forecast.requests),
-                "last": forecast.last,
-                "largest": forecast.largest,
-                "total": forecast.total,
-                "compactions": forecast.compactions,
-                "summary_input": forecast.summary_input,
-                "summary_output": forecast.summary_output,
-                "first_over": None if trigger is None else forecast.first_over(trigger),
-            }
-        )
-        return
-
-    print_line(
-        ", ".join(f"{name} = {sizes[name]:,}{'' if given[name] is not None else ' (assumed)'}" for name in sizes)
+    if plot and as_json:
+        raise AgentlabError("--plot draws for people and --json prints for programs; give one of the two")
+    real = None if preset is None else preset_of(preset)
+    sizes = sizes_of_run({"S": S, "U": U, "a": a, "r": r, "N": N}, real, ASSUMED)
+    options = Controls(
+        cap=cap,
+        handles=handles,
+        handle=handle,
+        loads=loads,
+        clear_keep=clear_keep,
+        placeholder=placeholder,
+        clear_trigger=clear_trigger,
+        clear_at_least=clear_at_least,
+        compact_trigger=compact_trigger,
+        summary=summary,
+        window=window,
+        subagents=subagents,
+        subagent_summary=subagent_summary,
     )
-    print_line("")
-    for line in view.formula(run):
-        print_line(line)
-    print_line("")
-    table = view.table(run)
-    print_table(table.columns, table.rows, right=table.columns[1:])
-    print_line("")
-    print_line(view.sentence(run))
-    for finding in advise(run.control, run.S, run.U, run.a, run.r):
-        print_line(f"{finding.rule}, {finding.where}: {finding.message}. Fix: {finding.fix}.")
+    control = control_of(options, sizes)
+    drawn = results(sizes, real, r_median, seed)
+    noted = notes_tokens(notes)
+    fixed = sizes["S"].value + noted, sizes["U"].value, sizes["a"].value
+    plain, run = (grow(*fixed, drawn, sizes["N"].value, trigger, each) for each in (None, control))
+    sizing = Sizing(
+        sizes=tuple(sizes.values()),
+        extra=remarks(sizes, real, noted, drawn, seed),
+        run=run,
+        findings=tuple(
+            advise(
+                run.control,
+                run.S,
+                run.U,
+                run.a,
+                run.r,
+                N=run.N,
+                caching=cache,
+                max_input=None if prices is None else price_of(prices).max_input,
+                p95=None if real is None else real.N_p95,
+            )
+        ),
+        caching=cache,
+        bill=None if prices is None else tuple(priced([plain, run], prices, "5m" if cache else "none")),
+    )
+    if sheet is not None:
+        write_page(sheet, page(sizing), SHEET_BEGINS, "sizing sheet")
+    if as_json:
+        print_json(sizing_as_json(sizing))
+    else:
+        print_sizing(sizing, sys.stdout.isatty() if plot is None else plot)
+    if sheet is not None:
+        print_line(f"{printable(str(sheet))} has the sizing sheet.", err=True)

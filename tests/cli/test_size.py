@@ -1,14 +1,26 @@
 """`agentlab size`: the course's figures, and one line for what makes no sense."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentlab import cli
+from agentlab.context.arrivals import CapResults, Handles
+from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll
+from agentlab.context.cost import cost_of
+from agentlab.context.presets import preset, presets
+from agentlab.context.prices import price_of
+from agentlab.context.results import draw_results, sizes_of
+from agentlab.context.subagents import SubAgents
+from agentlab.views.sheet import SHEET_BEGINS
 
 KEYS = ["requests", "last", "largest", "total", "compactions", "summary_input", "summary_output", "first_over"]
+"""Programs read these since the first release; newer keys come behind them."""
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *options: str) -> dict:  # type: ignore[type-arg]
@@ -23,7 +35,7 @@ def test_the_figures_of_the_course_come_out_with_sizes_given(
     capsys: pytest.CaptureFixture[str], N: int, last: int, total: int
 ) -> None:
     result = as_json(capsys, "--S", "2500", "--U", "1000", "--a", "150", "--r", "1200", "--N", str(N))
-    assert list(result) == KEYS
+    assert list(result)[: len(KEYS)] == KEYS
     assert (result["last"], result["largest"], result["total"]) == (last, last, total)
     assert (len(result["requests"]), result["requests"][0], result["requests"][-1]) == (N, 3_500, last)
     assert (result["compactions"], result["summary_input"], result["summary_output"]) == (0, 0, 0)
@@ -51,8 +63,9 @@ def test_a_placeholder_has_20_tokens_and_a_summary_1500_if_nothing_is_said(capsy
 
 
 def test_a_window_holds_whole_steps(capsys: pytest.CaptureFixture[str]) -> None:
-    assert as_json(capsys, "--window", "21") == as_json(capsys, "--window", "20")
-    assert as_json(capsys, "--window", "20")["last"] == 3_500 + 10 * 1_350
+    odd, even = as_json(capsys, "--window", "21"), as_json(capsys, "--window", "20")
+    assert odd["requests"] == even["requests"]
+    assert even["last"] == 3_500 + 10 * 1_350
 
 
 def test_controls_combine(capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +120,28 @@ def test_a_trigger_that_is_too_low_is_said_with_its_fix(
         (["--clear-keep", "-1"], "keep is -1"),
         (["--placeholder", "20"], "--clear-keep"),
         (["--summary", "1500"], "--compact-trigger"),
+        (["--clear-trigger", "9"], "--clear-trigger belongs to --clear-keep; give --clear-keep K too"),
+        (["--clear-at-least", "9"], "--clear-keep"),
+        (["--handle", "9"], "--handles"),
+        (["--loads", "9"], "--handles"),
+        (["--subagent-summary", "9"], "--subagents"),
+        (["--cap", "0"], "cap is 0"),
+        (["--handles", "50"], "a handle of 60 tokens is larger"),
+        (["--cap", "10", "--clear-keep", "3"], "a placeholder of 20 tokens would itself be cut"),
+        (["--subagents", "0"], "calls is 0"),
+        (["--subagents", "5", "--window", "20"], "--subagents combines with no other control"),
+        (["--notes", "800"], "--notes is '800'; expected how many and of how many tokens each, like 10x80"),
+        (["--notes", "-1x80"], "--notes is '-1x80'"),
+        (["--notes", "99999x99999"], "notes is 9999800001"),
+        (["--preset", "nobody"], "there is no preset 'nobody'; choose one of"),
+        (["--seed", "1"], "give --r-median TOKENS too"),
+        (["--seed", "1", "--preset", "pi", "--r", "500"], "give --r-median TOKENS too"),
+        (["--seed", "1", "--r-median", "5000"], "the mean 1200 is below the median 5000"),
+        (["--seed", "-1", "--r-median", "50"], "seed is -1"),
+        (["--seed", "1", "--r-median", "50", "--N", "0"], "N is 0"),
+        (["--r-median", "50"], "--r-median belongs to --seed"),
+        (["--prices", "claude-opus5"], "did you mean claude-opus-5"),
+        (["--plot", "--json"], "give one of the two"),
         (["--unknown"], "--unknown"),
         (["extra"], "extra"),
     ],
@@ -133,3 +168,170 @@ def test_the_piped_command_prints_no_colour_and_only_ascii_where_asked() -> None
     assert b"\x1b" not in done.stdout
     assert "407,120" in done.stdout.decode("ascii")
     assert max(len(line) for line in done.stdout.decode("ascii").splitlines() if line.startswith("all ")) <= 40
+
+
+# --- the run ------------------------------------------------------------------------------------
+
+COURSE = (3_000, 500, 150, 1_200, 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "control"),
+    [
+        ("--cap 500", CapResults(500)),
+        ("--handles 1000", Handles(1_000)),
+        ("--handles 1000 --handle 90 --loads 4", Handles(1_000, 90, 4)),
+        (
+            "--clear-keep 2 --clear-trigger 9000 --clear-at-least 4000",
+            ClearToolResults(2, trigger=9_000, at_least=4_000),
+        ),
+        ("--subagents 8", SubAgents(8, 1_500, 3_000, 500)),
+        ("--subagents 8 --subagent-summary 300", SubAgents(8, 300, 3_000, 500)),
+        ("--compact-trigger 9000 --cap 500", Combined((CapResults(500), Compact(9_000)))),
+    ],
+)
+def test_each_control_is_the_one_of_the_library(
+    capsys: pytest.CaptureFixture[str], options: str, control: Control | SubAgents
+) -> None:
+    result, forecast = as_json(capsys, *options.split()), control.forecast(*COURSE)
+    assert result["control"] == control.label
+    assert result["requests"] == list(forecast.requests)
+    assert (result["all_input"], result["output"]) == (forecast.all_input, forecast.output)
+    assert (result["model_calls"], result["keep_all"]) == (forecast.model_calls, 1_193_000)
+
+
+def test_ten_notes_of_80_tokens_add_16_000_tokens_to_a_run_of_20_requests(capsys: pytest.CaptureFixture[str]) -> None:
+    with_notes, without = (as_json(capsys, "--N", "20", *more)["total"] for more in (["--notes", "10x80"], []))
+    assert with_notes - without == 16_000
+    assert as_json(capsys, "--notes", "10x80")["sizes"]["S"]["value"] == 3_000
+
+
+@pytest.mark.parametrize("name", [each.name for each in presets()])
+def test_a_preset_gives_measured_sizes_where_none_are_given(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    real = preset(name)
+    result = as_json(capsys, "--preset", name, "--a", "77")
+    assert result["requests"] == list(KeepAll().forecast(real.S, real.U, 77, real.r, real.N_median).requests)
+    measured = {"value": real.S, "origin": "measured", "source": real.source, "runs": real.runs}
+    assert result["sizes"]["S"] == {"name": "S", **measured}
+    assert result["sizes"]["a"]["origin"] == "given"
+
+
+def test_a_preset_is_named_with_its_source_and_how_fast_its_requests_really_grew(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.call(["size", "--preset", "swe-agent"]) == 0
+    said = capsys.readouterr().out
+    assert "S = 1,200 (measured), U = 786 (measured)" in said
+    assert preset("swe-agent").source in said
+    assert "its requests grew by 285 to 755 tokens a step; a + r is 433." in said
+    assert cli.call(["size", "--preset", "swe-agent", "--r", "5"]) == 0
+    assert "grew" not in capsys.readouterr().out
+
+
+def test_a_run_longer_than_those_of_the_preset_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    longest = preset("swe-agent").N_p95
+    for N, rules in ((longest, []), (longest + 1, ["G07"])):
+        result = as_json(capsys, "--preset", "swe-agent", "--N", str(N))
+        assert [finding["rule"] for finding in result["findings"]] == rules
+
+
+def test_a_seed_draws_the_results_of_a_preset_the_same_way_each_time(capsys: pytest.CaptureFixture[str]) -> None:
+    real = preset("pi")
+    once, again, other = (as_json(capsys, "--preset", "pi", "--seed", seed)["requests"] for seed in ("1", "1", "2"))
+    drawn = draw_results(sizes_of(real), real.N_median - 1, 1)
+    assert once == again == list(KeepAll().forecast(real.S, real.U, real.a, drawn, real.N_median).requests)
+    assert other != once
+
+
+def test_drawn_results_are_told_to_people_with_their_mean_and_median(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["size", "--seed", "4", "--r-median", "300"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"Drawn: 39 results with seed 4, mean [\d,]+, median [\d,]+, largest [\d,]+ tokens\.", said)
+    assert "r(1) + ... + r(k - 1)" in said
+
+
+# --- the money ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cache", "kind"), [([], "none"), (["--cache"], "5m")])
+def test_the_bill_is_the_one_of_the_library(capsys: pytest.CaptureFixture[str], cache: list[str], kind: Any) -> None:
+    result = as_json(capsys, "--prices", "claude-opus-5", "--clear-keep", "3", *cache)["cost"]
+    cost = cost_of(ClearToolResults().forecast(*COURSE), "claude-opus-5", kind)
+    assert (result["usd"], result["read"], result["written"]) == (float(cost.usd), cost.read, cost.written)
+    assert result["keep_all_usd"] == float(cost_of(KeepAll().forecast(*COURSE), "claude-opus-5", kind).usd)
+    assert sum(result[f"{part}_usd"] for part in ("read", "written", "uncached", "output")) == pytest.approx(
+        result["usd"]
+    )
+    assert (result["cache"], result["price_source"]) == (kind, price_of("claude-opus-5").source)
+
+
+def test_without_prices_there_is_no_bill(capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_json(capsys)["cost"] is None
+
+
+def test_clearing_on_every_step_beside_a_cache_is_told_as_dearer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["size", "--clear-keep", "3", "--cache", "--prices", "claude-opus-5"]) == 0
+    said = capsys.readouterr().out
+    assert "Cheapest with the cache: 'keep all'" in said
+    assert "Dearer than keeping all and letting the cache work" in said
+    assert "The bill with a cache is an estimate" in said
+    assert "\nG05, at_least = 0:" in said
+
+
+def test_a_cache_without_a_price_tells_what_it_could_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["size", "--cache"]) == 0
+    said = capsys.readouterr().out
+    served = 1_193_000 - 56_150
+    assert f"Of 1,193,000 input tokens {served:,} ({served / 1_193_000:.0%}) stand at the beginning" in said
+    assert cli.call(["size", "--cache", "--S", "0", "--U", "0", "--a", "0", "--r", "0"]) == 0
+    assert "Of 0 input tokens 0 (none) stand" in capsys.readouterr().out
+
+
+def test_the_window_of_the_model_is_held_against_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    limit = price_of("claude-haiku-4-5").max_input
+    for S, rules in ((limit - 20_000, ["G09"]), (limit - 60_000, [])):
+        result = as_json(capsys, "--prices", "claude-haiku-4-5", "--S", str(S))
+        assert [finding["rule"] for finding in result["findings"]] == rules
+
+
+# --- the chart and the sheet --------------------------------------------------------------------
+
+
+def test_a_chart_is_drawn_where_asked_and_none_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["size", "--trigger", "20000"]) == 0
+    assert "+ trigger" not in capsys.readouterr().out
+    assert cli.call(["size", "--trigger", "20000", "--plot"]) == 0
+    said = capsys.readouterr().out
+    assert "\n56,150 |" in said
+    assert ". keep all   # trigger\n" in said
+
+
+def test_a_sheet_is_written_and_a_sheet_is_replaced(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "run.md"
+    file.touch()
+    assert cli.call(["size", "--clear-keep", "3", "--sheet", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"{file} has the sizing sheet.\n"
+    assert "407,120" in captured.out
+    first = file.read_text(encoding="utf-8")
+    assert first.startswith(SHEET_BEGINS)
+    assert "| S: system prompt and tool schemas | 3,000 | assumed |" in first
+    assert cli.call(["size", "--json", "--sheet", str(file)]) == 0
+    assert json.loads(capsys.readouterr().out)["control"] == "keep all"
+    assert file.read_text(encoding="utf-8").splitlines()[1] == "# Sizing sheet: keep all"
+
+
+def test_a_file_that_is_no_sheet_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text("# mine\n", encoding="utf-8")
+    for target, said in (
+        (file, "stands there already and is no sizing sheet"),
+        (tmp_path, "is no file"),
+        (tmp_path / "none" / "run.md", "cannot be used: No such file"),
+    ):
+        assert cli.call(["size", "--sheet", str(target)]) == 2
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err.count("\n")) == ("", 1)
+        assert str(target) in captured.err
+        assert said in captured.err
+    assert file.read_text(encoding="utf-8") == "# mine\n"
