@@ -47,10 +47,16 @@ class _Columns(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Request ``k`` does not begin as the one before: ``lost`` tokens of that one could not be read from a cache."""
+    """A control has changed what was sent before request ``k``; tokens.
+
+    Of the request before, ``lost`` cannot be read from a cache any more. Request k reads ``read`` and writes
+    ``written``: what it brings anew, and what stands behind the change once more.
+    """
 
     k: int
     lost: int
+    read: int
+    written: int
 
 
 class Cost(Frozen):
@@ -89,9 +95,13 @@ def model_calls(forecast: Forecast) -> list[ModelCall]:
 
 
 def edits(forecast: Forecast) -> tuple[Edit, ...]:
-    """The requests before which a control has changed what was sent, so that a cache serves less than it could."""
+    """The requests before which a control has changed what was sent, and what each change costs a cache.
+
+    The minimum prefix of a model is left aside: below it nothing is read or written.
+    """
     sent = zip(forecast.requests, forecast.requests[1:], forecast.same[1:], strict=False)
-    return tuple(Edit(k, before - same) for k, (before, _, same) in enumerate(sent, start=2) if same < before)
+    changed = ((k, before, size, same) for k, (before, size, same) in enumerate(sent, start=2) if same < before)
+    return tuple(Edit(k, lost=before - same, read=same, written=size - same) for k, before, size, same in changed)
 
 
 def cost_of(forecast: Forecast, model: str, cache: Cache = "5m") -> Cost:

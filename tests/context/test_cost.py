@@ -10,10 +10,11 @@ from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.cost import Edit, ModelCall, cost_of, edits, model_calls
 from agentlab.context.forecast import Forecast
-from agentlab.context.presets import preset
+from agentlab.context.presets import Preset, presets
 from agentlab.context.prices import price_of, prices
 from agentlab.context.subagents import SubAgents
 from agentlab.errors import AgentlabError
+from agentlab.facts import Row, read_facts
 
 COURSE = {"S": 3_000, "U": 500, "a": 150, "r": 1_200}
 MODEL = "claude-opus-5"
@@ -117,7 +118,22 @@ def test_an_edit_is_where_a_request_does_not_begin_as_the_one_before() -> None:
     forecast = ClearToolResults(keep=1).forecast(100, 0, 10, 50, 4)
     # Request 3 holds two results; the first has become a placeholder, behind the prompt and the first call.
     assert forecast.requests == (100, 160, 190, 220)
-    assert edits(forecast) == (Edit(3, 160 - 110), Edit(4, 190 - 140))
+    assert edits(forecast) == (Edit(3, 160 - 110, 110, 190 - 110), Edit(4, 190 - 140, 140, 220 - 140))
+
+
+@given(forecasts(), models)
+def test_what_edits_lose_is_what_a_cache_writes_beyond_the_growth_of_the_requests(
+    forecast: Forecast, model: str
+) -> None:
+    # Long enough that every request is above every minimum prefix; the lead's requests alone.
+    long = 100_000
+    lead = Forecast(
+        requests=tuple(size + long for size in forecast.requests),
+        same=(0, *(same + long for same in forecast.same[1:])),
+    )
+    written = cost_of(lead, model).written
+    assert written == lead.last + sum(edit.lost for edit in edits(lead))
+    assert all(edit.read + edit.written == lead.requests[edit.k - 1] for edit in edits(lead))
 
 
 # --- the findings -------------------------------------------------------------------------------
@@ -138,12 +154,26 @@ def test_clearing_on_every_step_can_cost_more_than_the_cache_alone() -> None:
     assert ratio(every_step, 40, COURSE, "5m") > cache_alone > ratio(in_batches, 40, COURSE, "5m")
 
 
-@pytest.mark.parametrize("N", [10, 14, 20, 32])
-def test_on_a_run_of_a_coding_agents_size_clearing_every_step_loses_to_the_cache_alone(N: int) -> None:
-    # Real runs replayed say the same for N up to 40 (data/facts/run_savings.csv).
-    coding = preset("swe-agent")
-    real = {"S": coding.S, "U": coding.U, "a": coding.a, "r": coding.r}
-    assert ratio(ClearToolResults(keep=3), N, real, "5m") > ratio(KeepAll(), N, real, "5m")
+@pytest.mark.parametrize("agent", presets(), ids=lambda agent: agent.name)
+@pytest.mark.parametrize("row", read_facts("run_savings"), ids=lambda row: f"{row['N_low']} to {row['N_high']}")
+def test_runs_of_measured_sizes_show_what_real_runs_replayed_have_shown(agent: Preset, row: Row) -> None:
+    """Per number of requests: which control is dearer or cheaper than the cache alone, and what the cache leaves."""
+    assert price_of(MODEL).departs == ()  # the replay read at 0.1 and wrote at 1.25 of the input price
+    N = (int(row["N_low"]) + int(row["N_high"])) // 2 if row["N_high"] else 400
+    real = {"S": agent.S, "U": agent.U, "a": agent.a, "r": agent.r}
+    growth = N * (agent.a + agent.r)
+    controls = {
+        "clearing_cache": ClearToolResults(keep=3),
+        "compaction_cache": Compact(trigger=agent.S + agent.U + growth // 2, summary=min(2_000, growth // 10)),
+        "window_cache": TrimTurns(window=10),
+    }
+    alone = ratio(KeepAll(), N, real, "5m")
+    assert alone == pytest.approx(float(row["cache"]), abs=0.04)
+    for column, control in controls.items():
+        replayed, found = float(row[column]) - float(row["cache"]), ratio(control, N, real, "5m") - alone
+        # Equal to two places in the replay, or in the third here: there is no direction to compare.
+        if abs(replayed) > 0.005 and abs(found) > 0.005:
+            assert (found > 0) == (replayed > 0), (column, found)
 
 
 def test_the_longer_the_run_the_more_a_compaction_saves_beside_a_cache() -> None:
