@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def print_sizing(sizing: "Sizing", plot: bool) -> None:
     """Print formula, table, chart (with `plot`), sentence, bill and findings."""
     from agentlab.views import growth as view
-    from agentlab.views.costs import CACHE_IS_IDEAL, cheapest_sentence, costs_table, prices_sentence
+    from agentlab.views.costs import CACHE_IS_IDEAL, bill_table, cheapest_sentence, prices_sentence
     from agentlab.views.text_chart import text_chart
 
     run = sizing.run
@@ -36,7 +36,7 @@ def print_sizing(sizing: "Sizing", plot: bool) -> None:
     print_line(view.sentence(run))
     if sizing.bill is not None:
         print_line("")
-        _print_table(costs_table(sizing.bill if run.is_controlled else sizing.bill[:1]))
+        _print_table(bill_table(sizing.bill[::-1] if run.is_controlled else sizing.bill[:1]))
         print_line("")
         if run.is_controlled:
             print_line(cheapest_sentence(sizing.bill))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agentlab.context.controls import KeepAll
 from agentlab.context.cost import Cache, Cost, cost_of, edits
-from agentlab.context.prices import UNIT, Price, price_of
+from agentlab.context.prices import UNIT, Price, price_of, prices
 from agentlab.views.growth import Growth
 from agentlab.views.tables import Table, counted
 
@@ -42,12 +42,26 @@ def costs_table(bills: Sequence[Priced]) -> Table:
     return Table(f"A run at the prices of {model}", columns, tuple(_row(bill, with_cache) for bill in bills))
 
 
+def bill_table(bills: Sequence[Priced]) -> Table:
+    """The same on its side, a column for each control: it fits a narrow page where the controls are few."""
+    table = costs_table(bills)
+    columns = list(zip(table.columns, *table.rows, strict=True))
+    _, *labels = columns[0]
+    return Table(table.caption, ("bill", *labels), tuple(columns[1:]))
+
+
 def prices_sentence(model: str) -> str:
     """The prices of a model, where they come from and when."""
     price = price_of(model)
+    dearer = "".join(
+        f" A request of more than {each.above:,} tokens: input {each.input}, output {each.output}, "
+        f"cache write {each.cache_write}, cache read {each.cache_read}."
+        for each in prices()
+        if each.model == model and each.above
+    )
     return (
         f"{model}, {UNIT}: input {price.input}, output {price.output}, cache write {price.cache_write}, "
-        f"cache read {price.cache_read}; nothing below {price.minimum_prefix:,} tokens is cached. "
+        f"cache read {price.cache_read}; nothing below {price.minimum_prefix:,} tokens is cached.{dearer} "
         f"Source: {price.source}."
     )
 
