@@ -112,13 +112,13 @@ def _row(bill: Priced, with_cache: bool) -> tuple[str, ...]:
     run, cost = bill.run.forecast, bill.cached
     row = (bill.label, f"{run.largest:,}", f"{cost.input:,}", f"{run.model_calls:,}")
     if not with_cache:
-        return (*row, f"{bill.plain.usd:.3f}")
+        return (*row, f"{bill.plain.usd:,.3f}")
     changed = len(edits(run))
-    return (*row, f"{changed:,}", f"{cost.read:,}", f"{cost.written:,}", f"{bill.plain.usd:.3f}", f"{cost.usd:.3f}")
+    return (*row, f"{changed:,}", f"{cost.read:,}", f"{cost.written:,}", f"{bill.plain.usd:,.3f}", f"{cost.usd:,.3f}")
 
 
 def _usd(cost: Cost) -> str:
-    return f"{cost.usd:.2f} USD" if cost.usd >= 1 else f"{cost.usd:.3f} USD"
+    return f"{cost.usd:,.2f} USD" if cost.usd >= 1 else f"{cost.usd:,.3f} USD"
 
 
 def _share(part: int, whole: int) -> str:

@@ -6,7 +6,9 @@ from typing import NamedTuple
 from agentlab import __version__
 from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.cost import Cache
 from agentlab.context.lint import RULES
+from agentlab.context.prices import prices
 from agentlab.context.subagents import SubAgents
 from agentlab.shapes import Finding
 from agentlab.views.costs import CACHE_IS_IDEAL, Priced, cheapest_sentence, costs_table, prices_sentence
@@ -51,14 +53,22 @@ class Size(NamedTuple):
 
 
 class Sizing(NamedTuple):
-    """What a sheet tells. ``extra`` are sentences on what was put into the sizes, ``bill`` None without a model."""
+    """What a sheet tells. ``extra`` are sentences on what was put into the sizes.
+
+    ``bill`` has keeping all and the run, in this order; None where no model was named.
+    """
 
     sizes: tuple[Size, ...]
     extra: tuple[str, ...]
     run: Growth
     findings: tuple[Finding, ...]
-    caching: bool
+    cache: Cache
     bill: tuple[Priced, ...] | None
+
+    @property
+    def caching(self) -> bool:
+        """True where the run has a prompt cache."""
+        return self.cache != "none"
 
 
 def sheet(sizing: Sizing) -> str:
@@ -109,6 +119,20 @@ def not_counted(sizing: Sizing) -> list[str]:
     return lines
 
 
+def prices_told(bill: Sequence[Priced]) -> str:
+    """The prices of a bill with their source; those of an hour in the cache where that was asked for."""
+    cost = bill[0].cached
+    said = prices_sentence(cost.model)
+    if cost.cache != "1h":
+        return said
+    hour = ", ".join(
+        f"{price.cache_write_1h}" + (f" above {price.above:,} tokens" if price.above else "")
+        for price in prices()
+        if price.model == cost.model
+    )
+    return f"{said} Cache write for an hour: {hour}."
+
+
 def markdown(shown: Table) -> str:
     """A table in Markdown; numbers lie to the right."""
     sides = ["---" if i == 0 or title in shown.words else "---:" for i, title in enumerate(shown.columns)]
@@ -139,16 +163,15 @@ def _saves(sizing: Sizing) -> str:
     alone, chosen = (bill.cached.usd for bill in sizing.bill)
     cached = ", both with the cache" if sizing.caching else ""
     dearer = " It saves tokens and costs money." if chosen > alone and change > 0 else ""
-    return f"{said} It costs {chosen:.3f} USD, where keeping all would cost {alone:.3f}{cached}.{dearer}"
+    return f"{said} It costs {chosen:,.3f} USD, where keeping all would cost {alone:,.3f}{cached}.{dearer}"
 
 
 def _costs(sizing: Sizing) -> list[str]:
     if sizing.bill is None:
         return ["Not asked for: name a model to have the bill."]
-    model = sizing.bill[0].cached.model
     if not sizing.run.is_controlled:
-        return [markdown(costs_table(sizing.bill[:1])), prices_sentence(model)]
-    return [markdown(costs_table(sizing.bill)), cheapest_sentence(sizing.bill), prices_sentence(model)]
+        return [markdown(costs_table(sizing.bill[:1])), prices_told(sizing.bill)]
+    return [markdown(costs_table(sizing.bill)), cheapest_sentence(sizing.bill), prices_told(sizing.bill)]
 
 
 def _findings(findings: Sequence[Finding]) -> str:
