@@ -6,6 +6,7 @@
 import codecs
 import json
 import math
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -44,19 +45,32 @@ def read_json(file: str, *, strict: bool = False) -> JsonValue:
 
 
 def write_page(file: Path, page: str, begins: str, kind: str) -> None:
-    """Write `page` into `file`, which may replace only a page that begins with the same mark, or an empty file.
+    """Write `page` into `file`, which may replace only a page whose first line is `begins`, too, or an empty file.
 
-    Raises AgentlabError, in one line, where `file` is something else; OSError where it cannot be written.
+    The page stands there whole or not at all. Raises AgentlabError, in one line, where `file` is something else or
+    cannot be written.
     """
-    if file.exists():
-        if not file.is_file():
-            raise AgentlabError(f"{file} is no file; name one for the {kind} that is new")
-        with file.open("rb") as stands:
-            mark = begins.encode()
-            first = stands.read(len(mark))
-        if first not in (b"", mark):
-            raise AgentlabError(f"{file} stands there already and is no {kind}; name another file, or remove it first")
-    file.write_text(page, encoding="utf-8")
+    try:
+        target = file.resolve()
+        if target.exists():
+            if not target.is_file():
+                raise AgentlabError(f"{file} is no file; name one for the {kind} that is new")
+            with target.open("rb") as stands:
+                first = stands.readline(len(begins) + 2).rstrip(b"\r\n")
+            if first != begins.encode() and target.stat().st_size:
+                raise AgentlabError(
+                    f"{file} stands there already and is no {kind}; name another file, or remove it first"
+                )
+        beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        try:
+            beside.write_text(page, encoding="utf-8")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        # RuntimeError is a link that leads to itself, ValueError a name with a NUL in it.
+        reason = getattr(error, "strerror", None) or str(error)
+        raise AgentlabError(f"{file} cannot be written: {reason}; name another file") from None
 
 
 def shown(file: str) -> str:

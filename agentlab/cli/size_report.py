@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def print_sizing(sizing: "Sizing", plot: bool) -> None:
     """Print formula, table, chart (with `plot`), sentence, bill and findings."""
     from agentlab.views import growth as view
-    from agentlab.views.costs import CACHE_IS_IDEAL, bill_table, cheapest_sentence, prices_sentence
+    from agentlab.views.costs import CACHE_IS_IDEAL, bill_table, cheapest_sentence
+    from agentlab.views.sheet import prices_told
     from agentlab.views.text_chart import text_chart
 
     run = sizing.run
@@ -40,7 +41,7 @@ def print_sizing(sizing: "Sizing", plot: bool) -> None:
         print_line("")
         if run.is_controlled:
             print_line(cheapest_sentence(sizing.bill))
-        print_line(prices_sentence(sizing.bill[0].cached.model))
+        print_line(prices_told(sizing.bill))
     if sizing.caching:
         print_line(CACHE_IS_IDEAL if sizing.bill else _cacheable(sizing))
     for finding in sizing.findings:
@@ -49,6 +50,8 @@ def print_sizing(sizing: "Sizing", plot: bool) -> None:
 
 def sizing_as_json(sizing: "Sizing") -> JsonValue:
     """The object with the keys that `agentlab.cli.size` lists."""
+    from agentlab.context.cost import model_calls
+
     run = sizing.run
     forecast = run.forecast
     return {
@@ -66,6 +69,7 @@ def sizing_as_json(sizing: "Sizing") -> JsonValue:
         "keep_all": run.keep_all.all_input,
         "control": run.control.label,
         "sizes": {one.name: one._asdict() for one in sizing.sizes},
+        "cacheable": sum(call.same for call in model_calls(forecast)),
         "cost": None if sizing.bill is None else _bill_as_json(*sizing.bill),
         "findings": [finding.model_dump() for finding in sizing.findings],
     }
@@ -75,14 +79,11 @@ def _bill_as_json(plain: "Priced", chosen: "Priced") -> dict[str, JsonValue]:
     from agentlab.context.prices import price_of
 
     cost = chosen.cached
-    # A float shows a bill of up to 15 digits as it is.
-    bill = {name: float(value) if isinstance(value, Decimal) else value for name, value in cost.model_dump().items()}
-    return {
-        **bill,
-        "usd": float(cost.usd),
-        "keep_all_usd": float(plain.cached.usd),
-        "price_source": price_of(cost.model).source,
+    bill = {**cost.model_dump(), "usd": cost.usd, "keep_all_usd": plain.cached.usd}
+    told: dict[str, JsonValue] = {
+        name: f"{value:f}" if isinstance(value, Decimal) else value for name, value in bill.items()
     }
+    return {**told, "price_source": price_of(cost.model).source}
 
 
 def _named(one: "Size") -> str:

@@ -1,15 +1,18 @@
 """`agentlab size`: the course's figures, and one line for what makes no sense."""
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentlab import cli
+from agentlab.cli.size import size
 from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll
 from agentlab.context.cost import cost_of
@@ -130,16 +133,24 @@ def test_a_trigger_that_is_too_low_is_said_with_its_fix(
         (["--cap", "10", "--clear-keep", "3"], "a placeholder of 20 tokens would itself be cut"),
         (["--subagents", "0"], "calls is 0"),
         (["--subagents", "5", "--window", "20"], "--subagents combines with no other control"),
-        (["--notes", "800"], "--notes is '800'; expected how many and of how many tokens each, like 10x80"),
-        (["--notes", "-1x80"], "--notes is '-1x80'"),
-        (["--notes", "99999x99999"], "notes is 9999800001"),
+        (["--notes", "10x80"], "'--notes': '10x80' is no whole number"),
+        (["--notes", "-1"], "notes is -1"),
+        (["--notes", "99999", "--note-tokens", "99999"], "notes x note tokens is 9999800001"),
+        (["--notes", "10", "--note-tokens", "-1"], "note tokens is -1"),
+        (["--note-tokens", "80"], "--note-tokens belongs to --notes; give --notes COUNT too"),
+        (["--S", "-1", "--notes", "10"], "S is -1"),
+        (["--subagent-prompt", "9"], "--subagent-prompt belongs to --subagents; give --subagents CALLS too"),
+        (["--subagent-task", "9"], "--subagents"),
+        (["--cache"], "--cache"),
+        (["--cache", "2h"], "--cache is '2h'; choose one of none, 5m, 1h"),
+        (["--cache", "1h", "--prices", "gpt-5.5"], "no price is known for keeping a prompt of gpt-5.5"),
         (["--preset", "nobody"], "there is no preset 'nobody'; choose one of"),
-        (["--seed", "1"], "give --r-median TOKENS too"),
-        (["--seed", "1", "--preset", "pi", "--r", "500"], "give --r-median TOKENS too"),
-        (["--seed", "1", "--r-median", "5000"], "the mean 1200 is below the median 5000"),
-        (["--seed", "-1", "--r-median", "50"], "seed is -1"),
-        (["--seed", "1", "--r-median", "50", "--N", "0"], "N is 0"),
-        (["--r-median", "50"], "--r-median belongs to --seed"),
+        (["--uneven", "1"], "give --r-median TOKENS too"),
+        (["--uneven", "1", "--preset", "pi", "--r", "500"], "give --r-median TOKENS too"),
+        (["--uneven", "1", "--r-median", "5000"], "the mean 1200 is below the median 5000"),
+        (["--uneven", "-1", "--r-median", "50"], "seed is -1"),
+        (["--uneven", "1", "--r-median", "50", "--N", "0"], "N is 0"),
+        (["--r-median", "50"], "--r-median belongs to --uneven"),
         (["--prices", "claude-opus5"], "did you mean claude-opus-5"),
         (["--plot", "--json"], "give one of the two"),
         (["--unknown"], "--unknown"),
@@ -187,6 +198,7 @@ COURSE = (3_000, 500, 150, 1_200, 40)
         ),
         ("--subagents 8", SubAgents(8, 1_500, 3_000, 500)),
         ("--subagents 8 --subagent-summary 300", SubAgents(8, 300, 3_000, 500)),
+        ("--subagents 8 --subagent-prompt 900 --subagent-task 70", SubAgents(8, 1_500, 900, 70)),
         ("--compact-trigger 9000 --cap 500", Combined((CapResults(500), Compact(9_000)))),
     ],
 )
@@ -201,9 +213,9 @@ def test_each_control_is_the_one_of_the_library(
 
 
 def test_ten_notes_of_80_tokens_add_16_000_tokens_to_a_run_of_20_requests(capsys: pytest.CaptureFixture[str]) -> None:
-    with_notes, without = (as_json(capsys, "--N", "20", *more)["total"] for more in (["--notes", "10x80"], []))
+    with_notes, without = (as_json(capsys, "--N", "20", *more)["total"] for more in (["--notes", "10"], []))
     assert with_notes - without == 16_000
-    assert as_json(capsys, "--notes", "10x80")["sizes"]["S"]["value"] == 3_000
+    assert as_json(capsys, "--notes", "10")["sizes"]["S"]["value"] == 3_000
 
 
 @pytest.mark.parametrize("name", [each.name for each in presets()])
@@ -237,31 +249,63 @@ def test_a_run_longer_than_those_of_the_preset_is_told(capsys: pytest.CaptureFix
 
 def test_a_seed_draws_the_results_of_a_preset_the_same_way_each_time(capsys: pytest.CaptureFixture[str]) -> None:
     real = preset("pi")
-    once, again, other = (as_json(capsys, "--preset", "pi", "--seed", seed)["requests"] for seed in ("1", "1", "2"))
+    once, again, other = (as_json(capsys, "--preset", "pi", "--uneven", seed)["requests"] for seed in ("1", "1", "2"))
     drawn = draw_results(sizes_of(real), real.N_median - 1, 1)
     assert once == again == list(KeepAll().forecast(real.S, real.U, real.a, drawn, real.N_median).requests)
     assert other != once
 
 
 def test_drawn_results_are_told_to_people_with_their_mean_and_median(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.call(["size", "--seed", "4", "--r-median", "300"]) == 0
+    assert cli.call(["size", "--uneven", "4", "--r-median", "300"]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"Drawn: 39 results with seed 4, mean [\d,]+, median [\d,]+, largest [\d,]+ tokens\.", said)
+    assert re.search(r"39 results drawn with seed 4: mean [\d,]+, median [\d,]+, largest [\d,]+ tokens\.", said)
     assert "r(1) + ... + r(k - 1)" in said
+
+
+def test_notes_are_in_every_request_of_the_lead_and_in_none_of_its_sub_agents(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.call(["size", "--notes", "10", "--note-tokens", "50", "--subagents", "13"]) == 0
+    said = capsys.readouterr().out
+    assert "10 notes of 50 tokens stand in every request, added to S: 2,000 tokens in 4 requests." in said
+    both = [as_json(capsys, "--subagents", "13", *more)["all_input"] for more in ([], ["--notes", "10"])]
+    assert both[1] - both[0] == 4 * 10 * 80
+
+
+def test_what_belongs_to_a_control_and_was_not_given_is_said_to_be_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["size", "--clear-keep", "3", "--compact-trigger", "20000", "--summary", "900"]) == 0
+    assert "\nAssumed beside the sizes: placeholder = 20.\n" in capsys.readouterr().out
+    assert cli.call(["size", "--window", "20"]) == 0
+    assert "beside the sizes" not in capsys.readouterr().out
 
 
 # --- the money ----------------------------------------------------------------------------------
 
+PARTS = ("read", "written", "uncached", "output")
 
-@pytest.mark.parametrize(("cache", "kind"), [([], "none"), (["--cache"], "5m")])
+
+def test_money_in_json_is_text_with_the_exact_decimal_and_no_exponent(capsys: pytest.CaptureFixture[str]) -> None:
+    cost = as_json(capsys, "--prices", "gpt-6-luna", "--S", "3", "--U", "0", "--a", "1", "--N", "1")["cost"]
+    price = price_of("gpt-6-luna")
+    assert Decimal(cost["usd"]) == (3 * price.input + price.output) / 1_000_000
+    assert all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) for name, value in cost.items() if name.endswith("usd"))
+
+
+def test_what_a_cache_can_serve_is_what_it_reads_above_the_minimum(capsys: pytest.CaptureFixture[str]) -> None:
+    result = as_json(capsys, "--compact-trigger", "20000", "--prices", "claude-opus-5", "--cache", "5m")
+    assert result["cacheable"] == result["cost"]["read"] > 0
+
+
+@pytest.mark.parametrize(
+    ("cache", "kind"),
+    [([], "none"), (["--cache", "none"], "none"), (["--cache", "5m"], "5m"), (["--cache", "1h"], "1h")],
+)
 def test_the_bill_is_the_one_of_the_library(capsys: pytest.CaptureFixture[str], cache: list[str], kind: Any) -> None:
     result = as_json(capsys, "--prices", "claude-opus-5", "--clear-keep", "3", *cache)["cost"]
     cost = cost_of(ClearToolResults().forecast(*COURSE), "claude-opus-5", kind)
-    assert (result["usd"], result["read"], result["written"]) == (float(cost.usd), cost.read, cost.written)
-    assert result["keep_all_usd"] == float(cost_of(KeepAll().forecast(*COURSE), "claude-opus-5", kind).usd)
-    assert sum(result[f"{part}_usd"] for part in ("read", "written", "uncached", "output")) == pytest.approx(
-        result["usd"]
-    )
+    assert (result["read"], result["written"]) == (cost.read, cost.written)
+    assert Decimal(result["usd"]) == cost.usd == sum(Decimal(result[f"{part}_usd"]) for part in PARTS)
+    assert Decimal(result["keep_all_usd"]) == cost_of(KeepAll().forecast(*COURSE), "claude-opus-5", kind).usd
     assert (result["cache"], result["price_source"]) == (kind, price_of("claude-opus-5").source)
 
 
@@ -270,7 +314,7 @@ def test_without_prices_there_is_no_bill(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_clearing_on_every_step_beside_a_cache_is_told_as_dearer(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.call(["size", "--clear-keep", "3", "--cache", "--prices", "claude-opus-5"]) == 0
+    assert cli.call(["size", "--clear-keep", "3", "--cache", "5m", "--prices", "claude-opus-5"]) == 0
     said = capsys.readouterr().out
     assert "Cheapest with the cache: 'keep all'" in said
     assert "Dearer than keeping all and letting the cache work" in said
@@ -279,11 +323,11 @@ def test_clearing_on_every_step_beside_a_cache_is_told_as_dearer(capsys: pytest.
 
 
 def test_a_cache_without_a_price_tells_what_it_could_serve(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.call(["size", "--cache"]) == 0
+    assert cli.call(["size", "--cache", "5m"]) == 0
     said = capsys.readouterr().out
     served = 1_193_000 - 56_150
     assert f"Of 1,193,000 input tokens {served:,} ({served / 1_193_000:.0%}) stand at the beginning" in said
-    assert cli.call(["size", "--cache", "--S", "0", "--U", "0", "--a", "0", "--r", "0"]) == 0
+    assert cli.call(["size", "--cache", "5m", "--S", "0", "--U", "0", "--a", "0", "--r", "0"]) == 0
     assert "Of 0 input tokens 0 (none) stand" in capsys.readouterr().out
 
 
@@ -321,13 +365,52 @@ def test_a_sheet_is_written_and_a_sheet_is_replaced(capsys: pytest.CaptureFixtur
     assert file.read_text(encoding="utf-8").splitlines()[1] == "# Sizing sheet: keep all"
 
 
+def test_a_file_is_a_sheet_by_its_whole_first_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "run.md"
+    for first, status in ((SHEET_BEGINS + "\r\n", 0), (SHEET_BEGINS, 0), (SHEET_BEGINS + " or so\n", 2), ("\n", 2)):
+        file.write_bytes(first.encode())
+        assert cli.call(["size", "--sheet", str(file)]) == status
+    assert file.read_bytes() == b"\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["run.md"]
+
+
+def test_a_sheet_that_cannot_be_moved_into_place_leaves_the_old_one_and_nothing_beside_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.md"
+    file.write_text(SHEET_BEGINS + "\nold\n", encoding="utf-8")
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert cli.call(["size", "--sheet", str(file)]) == 2
+    assert capsys.readouterr().err == (
+        f"agentlab: {file} cannot be written: No space left on device; name another file\n"
+    )
+    assert file.read_text(encoding="utf-8") == SHEET_BEGINS + "\nold\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_to_a_sheet_stays_a_link(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "real.md").touch()
+    link = tmp_path / "link.md"
+    link.symlink_to("real.md")
+    assert cli.call(["size", "--sheet", str(link)]) == 0
+    assert link.is_symlink()
+    assert (tmp_path / "real.md").read_text(encoding="utf-8").startswith(SHEET_BEGINS)
+    endless = tmp_path / "endless.md"
+    endless.symlink_to("endless.md")
+    assert cli.call(["size", "--sheet", str(endless)]) == 2
+
+
 def test_a_file_that_is_no_sheet_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "README.md"
     file.write_text("# mine\n", encoding="utf-8")
     for target, said in (
         (file, "stands there already and is no sizing sheet"),
         (tmp_path, "is no file"),
-        (tmp_path / "none" / "run.md", "cannot be used: No such file"),
+        (tmp_path / "none" / "run.md", "cannot be written: No such file"),
     ):
         assert cli.call(["size", "--sheet", str(target)]) == 2
         captured = capsys.readouterr()
@@ -335,3 +418,28 @@ def test_a_file_that_is_no_sheet_is_left_alone(capsys: pytest.CaptureFixture[str
         assert str(target) in captured.err
         assert said in captured.err
     assert file.read_text(encoding="utf-8") == "# mine\n"
+
+
+# --- the help page ------------------------------------------------------------------------------
+
+
+def test_the_help_page_has_every_option_once_under_a_heading_that_fits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.call(["size", "--help"]) == 0
+    page = capsys.readouterr().out
+    assert max(len(line) for line in page.splitlines()) <= 80
+    headings = [line for line in page.splitlines() if re.fullmatch(r"\S.*:", line)]
+    assert headings == [
+        "Sizes of the run:",
+        "Controls that act on a result as it arrives:",
+        "Controls that remove history:",
+        "Sub-agents:",
+        "Prices:",
+        "Output:",
+    ]
+    options = re.findall(r"^  (--[\w-]+)", page, re.MULTILINE)
+    assert len(options) == len(set(options)) == len(inspect.signature(size).parameters)
+    money = page[page.index("Prices:") : page.index("Output:")]
+    assert re.findall(r"^  (--[\w-]+)", money, re.MULTILINE) == ["--prices", "--cache"]

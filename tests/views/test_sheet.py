@@ -6,12 +6,13 @@ import pytest
 
 from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.cost import Cache
 from agentlab.context.lint import advise
 from agentlab.context.prices import price_of
 from agentlab.context.subagents import SubAgents
-from agentlab.views.costs import priced
+from agentlab.views.costs import priced, prices_sentence
 from agentlab.views.growth import formula, grow
-from agentlab.views.sheet import FAILURES, SHEET_BEGINS, Size, Sizing, failure, not_counted, sheet
+from agentlab.views.sheet import FAILURES, SHEET_BEGINS, Size, Sizing, failure, not_counted, prices_told, sheet
 
 COURSE: dict[str, Any] = {"S": 3_000, "U": 500, "a": 150, "r": 1_200, "N": 40}
 CONTROLS = (
@@ -25,12 +26,12 @@ CONTROLS = (
 )
 
 
-def sizing(control: Control | SubAgents | None = None, model: str | None = None, cache: bool = False) -> Sizing:
+def sizing(control: Control | SubAgents | None = None, model: str | None = None, cache: Cache = "none") -> Sizing:
     run = grow(**COURSE, control=control)
     sizes = {name: Size(name, value, "assumed") for name, value in COURSE.items()}
     sizes |= {"S": Size("S", 3_000, "given"), "r": Size("r", 1_200, "measured", "the logs", 7)}
-    findings = advise(run.control, *list(COURSE.values())[:4], N=40, caching=cache)
-    bill = None if model is None else tuple(priced([grow(**COURSE), run], model, "5m" if cache else "none"))
+    findings = advise(run.control, *list(COURSE.values())[:4], N=40, caching=cache != "none")
+    bill = None if model is None else tuple(priced([grow(**COURSE), run], model, cache))
     return Sizing(tuple(sizes.values()), ("A remark.",), run, tuple(findings), cache, bill)
 
 
@@ -61,7 +62,7 @@ def test_a_combination_fails_as_each_of_its_parts_does() -> None:
 
 def test_a_control_that_saves_tokens_and_costs_money_is_told_as_that() -> None:
     clearing, plain = (
-        sheet(sizing(ClearToolResults(), "claude-opus-5", True)),
+        sheet(sizing(ClearToolResults(), "claude-opus-5", "5m")),
         sheet(sizing(ClearToolResults(), "claude-opus-5")),
     )
     assert "66% less" in clearing
@@ -71,7 +72,7 @@ def test_a_control_that_saves_tokens_and_costs_money_is_told_as_that() -> None:
 
 
 def test_the_bill_has_both_runs_its_prices_and_their_date() -> None:
-    told = sizing(Compact(20_000), "claude-opus-5", True)
+    told = sizing(Compact(20_000), "claude-opus-5", "5m")
     page = sheet(told)
     assert told.bill is not None
     for bill in told.bill:
@@ -82,14 +83,23 @@ def test_the_bill_has_both_runs_its_prices_and_their_date() -> None:
     assert sheet(sizing(None, "claude-opus-5")).count("| keep all | 56,150 | 1,193,000 | 40 |") == 1
 
 
+def test_the_price_of_an_hour_in_the_cache_is_told_where_it_was_asked_for() -> None:
+    model, run = "claude-haiku-5-5", grow(**COURSE)
+    usual, long = price_of(model), price_of(model, 10**6)
+    assert prices_told(priced([run], model, "5m")) == prices_sentence(model)
+    assert prices_told(priced([run], model, "1h")).removeprefix(prices_sentence(model)) == (
+        f" Cache write for an hour: {usual.cache_write_1h}, {long.cache_write_1h} above {long.above:,} tokens."
+    )
+
+
 def test_findings_are_listed_or_their_absence_is_said() -> None:
-    assert "- G05, at_least = 0: " in sheet(sizing(ClearToolResults(), None, True))
+    assert "- G05, at_least = 0: " in sheet(sizing(ClearToolResults(), None, "5m"))
     assert "None of the rules G01 to G10 has anything to say." in sheet(sizing(ClearToolResults()))
 
 
 def test_what_is_not_counted_depends_on_what_was_asked() -> None:
     assert not any("cache" in line for line in not_counted(sizing()))
-    assert any("an entry expires" in line for line in not_counted(sizing(None, None, True)))
+    assert any("an entry expires" in line for line in not_counted(sizing(None, None, "5m")))
     assert not any("no model" in line for line in not_counted(sizing(None, "claude-opus-5")))
     drawn = sizing()._replace(run=grow(3_000, 500, 150, (10, 20), 3))
     assert len(not_counted(drawn)) == len(not_counted(sizing())) - 1
