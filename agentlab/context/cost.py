@@ -110,7 +110,7 @@ def cost_of(forecast: Forecast, model: str, cache: Cache = "5m") -> Cost:
     A request of more tokens than a price is for is billed at the model's price for long requests, as a whole.
     """
     tiers = _tiers(model)
-    tokens, usd = [0] * 4, [Decimal(0)] * 4
+    tokens, usd = [0] * 4, [Decimal()] * 4
     for price, calls in zip(tiers, _by_tier(_columns(forecast), tiers), strict=True):
         counts = _tokens(calls, price.minimum_prefix, cached=cache != "none")
         rates = (price.cache_read, _write_price(price, cache), price.input, price.output)
