@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentlab.context.arrivals import Handles
-from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, TrimTurns
+from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast, Results, result_sizes
 from agentlab.context.growth import check_sizes, whole_number
 from agentlab.context.subagents import SubAgents
@@ -27,6 +27,7 @@ RULES = {
     "G08": "one result takes a large share of the model's window",
     "G09": "a request, or a summarising call, is larger than the model's window",
     "G10": "the trigger is above the model's window",
+    "G11": "the control changes nothing in this run",
 }
 """What each finding says. All are advice: none is refused by anybody."""
 
@@ -175,6 +176,16 @@ def _on_run(control: Control | SubAgents, receives: Control, run: Run) -> Iterat
             f"95 of 100 runs of this kind end within {run.p95:,} requests",
             "set the budget of model calls there, and look at the runs that need more",
         )
+    if run.N is not None and not isinstance(control, KeepAll | SubAgents):
+        plain = KeepAll().forecast(run.S, run.U, run.a, run.r, run.N)
+        if control.forecast(run.S, run.U, run.a, run.r, run.N) == plain:
+            yield _finding(
+                "G11",
+                control.label,
+                f"in {run.N:,} requests of up to {plain.largest:,} tokens it never acts: the run sends what keeping "
+                "all would send",
+                "make its limit smaller than what the run reaches, or leave the control out",
+            )
     if run.max_input is None:
         return
     arrived = receives.arriving((run.largest_result,))

@@ -50,7 +50,7 @@ def told(control: Control, **known: Any) -> list[str]:
         (ClearToolResults(), {"caching": False}, []),
         (TrimTurns(window=20), {"caching": True}, ["G06"]),
         (TrimTurns(window=20), {"caching": True, "N": 12}, ["G06"]),
-        (TrimTurns(window=20), {"caching": True, "N": 11}, []),
+        (TrimTurns(window=20), {"caching": True, "N": 11}, ["G11"]),
         (KeepAll(), {"N": 24, "p95": 23}, ["G07"]),
         (KeepAll(), {"N": 23, "p95": 23}, []),
         (KeepAll(), {"max_input": 11_999}, ["G08"]),
@@ -66,6 +66,11 @@ def told(control: Control, **known: Any) -> list[str]:
         (ClearToolResults(trigger=20_000), {"max_input": 20_000}, ["G10"]),
         (Handles(over=2_000, handle=1_200), {}, ["G03"]),
         (Combined((TrimTurns(window=4), Compact(trigger=0))), {"caching": True}, ["G06", "G01"]),
+        (Compact(trigger=56_150), {"N": 40}, ["G11"]),
+        (Compact(trigger=56_149), {"N": 40}, []),
+        (CapResults(1_200), {"N": 2}, ["G11"]),
+        (CapResults(1_199), {"N": 2}, []),
+        (KeepAll(), {"N": 2}, []),
     ],
 )
 def test_what_is_known_beyond_the_sizes_lets_more_be_said(
@@ -84,6 +89,7 @@ def test_every_rule_is_spoken_somewhere_above() -> None:
         told(TrimTurns(), caching=True),
         told(Compact(trigger=9_050), max_input=9_050),
         told(KeepAll(), N=40, max_input=9_050),
+        told(Compact(trigger=56_150), N=40),
     )
     assert {rule for found in cases for rule in found} == set(RULES)
 
@@ -132,10 +138,12 @@ def test_a_sub_agent_that_outgrows_the_window_is_named_once() -> None:
 
 
 def test_the_mean_of_uneven_results_decides_on_triggers_and_the_largest_on_the_window() -> None:
-    uneven = (0, 0, 3_600)
-    known = {"N": 4, "max_input": 35_999}
-    assert [finding.rule for finding in advise(Compact(trigger=9_050), 3_000, 500, 150, uneven, **known)] == ["G08"]
-    assert [finding.rule for finding in advise(Compact(trigger=9_049), 3_000, 500, 150, uneven, N=4)] == ["G02"]
+    uneven = (0, 0, 3_600)  # their mean is the course's r
+    above, below = Compact(trigger=9_050), Compact(trigger=9_049)
+    assert [f.rule for f in advise(below, 3_000, 500, 150, uneven)] == ["G02"]
+    assert advise(above, 3_000, 500, 150, uneven) == []
+    assert "G08" in {f.rule for f in advise(above, 3_000, 500, 150, uneven, N=4, max_input=35_999)}
+    assert "G08" not in {f.rule for f in advise(above, 3_000, 500, 150, uneven, N=4, max_input=36_000)}
 
 
 @given(st.integers(3_500, 12_000))

@@ -94,7 +94,7 @@ def test_the_price_of_an_hour_in_the_cache_is_told_where_it_was_asked_for() -> N
 
 def test_findings_are_listed_or_their_absence_is_said() -> None:
     assert "- G05, at_least = 0: " in sheet(sizing(ClearToolResults(), None, "5m"))
-    assert "None of the rules G01 to G10 has anything to say." in sheet(sizing(ClearToolResults()))
+    assert "None of the rules G01 to G11 has anything to say." in sheet(sizing(ClearToolResults()))
 
 
 def test_what_is_not_counted_depends_on_what_was_asked() -> None:
