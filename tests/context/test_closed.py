@@ -120,6 +120,14 @@ def test_points_are_broadcast() -> None:
     assert totals(KeepAll(), [], [], [], [], []).total.tolist() == []
 
 
+@pytest.mark.parametrize("at_least", [300, 1_000, 3_000])
+@pytest.mark.parametrize("trigger", [0, 1_500, 3_000])
+def test_a_run_that_ends_anywhere_between_two_clearings_is_summed(trigger: int, at_least: int) -> None:
+    control = ClearToolResults(keep=2, placeholder=5, trigger=trigger, at_least=at_least)
+    for N in range(1, 80):
+        assert of_one(totals(control, 100, 10, 20, 100, N)) == summed(control.forecast(100, 10, 20, 100, N))
+
+
 @pytest.mark.parametrize("trigger", [20_000, 100_000])
 def test_clearing_that_begins_late_in_a_very_long_run_is_summed_too(trigger: int) -> None:
     control = ClearToolResults(keep=3, placeholder=20, trigger=trigger, at_least=7_000)
