@@ -128,6 +128,17 @@ def test_a_run_that_ends_anywhere_between_two_clearings_is_summed(trigger: int, 
         assert of_one(totals(control, 100, 10, 20, 100, N)) == summed(control.forecast(100, 10, 20, 100, N))
 
 
+@pytest.mark.parametrize(
+    "others", [(), (CapResults(800),), (Handles(over=500, handle=50),), (CapResults(500), Handles(over=400, handle=9))]
+)
+def test_what_is_loaded_is_a_result_too_for_the_controls_behind(others: tuple[Control, ...]) -> None:
+    loading = Handles(over=1_000, handle=60, loads=4)
+    for parts in ((loading, *others), (*others, loading)):
+        for N in (1, 2, 4, 5, 40):
+            run = Combined(parts).forecast(**COURSE, N=N)
+            assert of_one(totals(Combined(parts), **COURSE, N=N)) == summed(run)
+
+
 @pytest.mark.parametrize("trigger", [20_000, 100_000])
 def test_clearing_that_begins_late_in_a_very_long_run_is_summed_too(trigger: int) -> None:
     control = ClearToolResults(keep=3, placeholder=20, trigger=trigger, at_least=7_000)
