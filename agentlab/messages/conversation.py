@@ -13,7 +13,7 @@ form has no place for travels along in ``raw``, so that it can be sent back to t
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue
 
 from agentlab.shapes import Frozen
 
@@ -38,13 +38,14 @@ Dialect = Literal["anthropic", "openai-chat", "openai-responses"]
 class Raw(Frozen):
     """A piece of a provider's JSON that says more than the fields beside it.
 
-    ``value`` is that JSON. For messages it is a list of wire messages (or items), and stands for this message and the
-    ``covers`` - 1 after it. It is sent back only while it still says the same as those messages.
+    ``value`` is that JSON; for a message, a list of wire messages (or items) with what is this message's alone. It is
+    sent back only while it still says the same as the message. ``joined`` is True for a message that shares the wire
+    message of the one before it: each of several results, and the text behind them, has blocks of its own there.
     """
 
     dialect: Dialect
     value: JsonValue
-    covers: int = Field(default=1, ge=1)
+    joined: bool = False
 
 
 class ToolSchema(Frozen):
@@ -122,13 +123,6 @@ class ForeignMessage(Frozen):
     role: Literal["foreign"] = "foreign"
     content: str = ""
     raw: Raw
-
-    @field_validator("raw")
-    @classmethod
-    def _stands_for_itself(cls, raw: Raw) -> Raw:
-        if raw.covers != 1:
-            raise ValueError("the raw of a foreign message covers that one message")
-        return raw
 
 
 Message = Annotated[

@@ -21,6 +21,7 @@ from agentlab.messages.conversation import (
 from agentlab.messages.wire.reading import (
     Json,
     Notes,
+    Piece,
     WireError,
     a_limit,
     a_list,
@@ -33,6 +34,7 @@ from agentlab.messages.wire.reading import (
     error_from_text,
     joined_text,
     number_of,
+    same_json,
 )
 
 DIALECT = "openai-chat"
@@ -49,13 +51,10 @@ STOPS = {
 }
 
 
-Segment = tuple[list[Message], list[JsonValue]]
-
-
-def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
-    """Each wire message with the one message that it is."""
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Piece]:
+    """Each message with the one wire message that it is."""
     return [
-        ([_read_message(an_object(element, f"{where}[{number}]"), f"{where}[{number}]", notes)], [element])
+        Piece(_read_message(an_object(element, f"{where}[{number}]"), f"{where}[{number}]", notes), [element])
         for number, element in enumerate(elements)
     ]
 
@@ -97,26 +96,19 @@ def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage
     return AssistantMessage(content=content, tool_calls=tuple(calls))
 
 
-def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
-    """One wire message for each message. Text in the middle that instructs has the role developer."""
-    wire: list[JsonValue] = []
-    for message in messages:
-        match message:
-            case ToolResult():
-                content = error_as_text(message.content, is_error=message.is_error)
-                wire.append({"role": "tool", "tool_call_id": message.call_id, "content": content})
-            case AssistantMessage():
-                wire.append(_write_assistant(message))
-            case SystemMessage():
-                wire.append({"role": "developer", "content": message.content})
-            case UserMessage():
-                wire.append({"role": "user", "content": message.content})
-    return wire
-
-
-def joins(before: Message, message: Message) -> bool:
-    """Whether `message` would share the wire message of the one before it; here, never."""
-    return False
+def write_message(message: Message, before: Message | None) -> list[JsonValue]:
+    """The one wire message of `message`. Text in the middle that instructs has the role developer."""
+    match message:
+        case ToolResult():
+            content = error_as_text(message.content, is_error=message.is_error)
+            return [{"role": "tool", "tool_call_id": message.call_id, "content": content}]
+        case AssistantMessage():
+            return [_write_assistant(message)]
+        case SystemMessage():
+            return [{"role": "developer", "content": message.content}]
+        case UserMessage():
+            return [{"role": "user", "content": message.content}]
+    return []
 
 
 def _write_assistant(message: AssistantMessage) -> Json:
@@ -223,7 +215,8 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     stop = STOPS.get(reason, StopReason.UNKNOWN) if isinstance(reason, str) else StopReason.UNKNOWN
     if sent.get("refusal"):
         stop = StopReason.REFUSAL
-    raw = None if [wire] == write_messages([message], None) else Raw(dialect="openai-chat", value=[wire])
+    same = same_json([wire], write_message(message, None))
+    raw = None if same else Raw(dialect="openai-chat", value=[wire])
     return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
 
 

@@ -4,7 +4,7 @@ All items that a model gave out in a row (messages with a type, calls, reasoning
 plain assistant message without a type, as a caller writes it, begins a new one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
@@ -27,6 +27,7 @@ from agentlab.messages.wire.reading import (
     BEHIND_A_CALL,
     Json,
     Notes,
+    Piece,
     WireError,
     a_limit,
     a_list,
@@ -40,6 +41,7 @@ from agentlab.messages.wire.reading import (
     is_one_of,
     joined_text,
     number_of,
+    same_json,
 )
 
 DIALECT = "openai-responses"
@@ -49,17 +51,15 @@ TEXT = frozenset({"input_text", "output_text", "text"})
 MODES = {"auto": "auto", "none": "none", "required": "any"}
 OUTPUT_ONLY = frozenset({"function_call", "reasoning"})
 
-Segment = tuple[list[Message], list[JsonValue]]
 
-
-def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Piece]:
     """Each message with the items that it is made of; an assistant message may have many."""
-    segments: list[Segment] = []
+    pieces: list[Piece] = []
     run: list[tuple[str, Json]] = []
 
     def close_run() -> None:
         if run:
-            segments.append(([_read_assistant(run, notes)], [item for _, item in run]))
+            pieces.append(Piece(_read_assistant(run, notes), [item for _, item in run]))
             run.clear()
 
     for number, element in enumerate(elements):
@@ -73,9 +73,9 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
             run.append((place, item))
             continue
         close_run()
-        segments.append(([_read_item(item, place, notes)], [element]))
+        pieces.append(Piece(_read_item(item, place, notes), [element]))
     close_run()
-    return segments
+    return pieces
 
 
 def _read_item(item: Json, place: str, notes: Notes) -> Message:
@@ -121,29 +121,22 @@ def _read_assistant(run: Sequence[tuple[str, Json]], notes: Notes) -> Message:
     return AssistantMessage(content="".join(texts), tool_calls=tuple(calls))
 
 
-def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
-    """The items of `messages`. An empty assistant text keeps two assistant messages in a row apart."""
-    wire: list[JsonValue] = []
-    for message in messages:
-        match message:
-            case ToolResult():
-                output = error_as_text(message.content, is_error=message.is_error)
-                wire.append({"type": "function_call_output", "call_id": message.call_id, "output": output})
-            case AssistantMessage():
-                if message.content or not message.tool_calls or isinstance(before, AssistantMessage | ForeignMessage):
-                    wire.append({"role": "assistant", "content": message.content})
-                wire.extend(_write_call(call) for call in message.tool_calls)
-            case SystemMessage():
-                wire.append({"role": "developer", "content": message.content})
-            case UserMessage():
-                wire.append({"role": "user", "content": message.content})
-        before = message
-    return wire
-
-
-def joins(before: Message, message: Message) -> bool:
-    """Whether `message` would share an item with the one before it; here, never."""
-    return False
+def write_message(message: Message, before: Message | None) -> list[JsonValue]:
+    """The items of `message`. An empty assistant text keeps two assistant messages in a row apart."""
+    match message:
+        case ToolResult():
+            output = error_as_text(message.content, is_error=message.is_error)
+            return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
+        case AssistantMessage():
+            calls: list[JsonValue] = [_write_call(call) for call in message.tool_calls]
+            if message.content or not calls or isinstance(before, AssistantMessage | ForeignMessage):
+                return [{"role": "assistant", "content": message.content}, *calls]
+            return calls
+        case SystemMessage():
+            return [{"role": "developer", "content": message.content}]
+        case UserMessage():
+            return [{"role": "user", "content": message.content}]
+    return []
 
 
 def _write_call(call: ToolCall) -> Json:
@@ -226,14 +219,18 @@ def write_limit(limit: int | None) -> Json:
 def read_reply(body: Json, notes: Notes) -> Reply:
     """A response: its status, the reason it is incomplete and the kinds of its items together say why it ended."""
     elements = a_list(body.get("output"), "output")
-    read = [message for messages, _ in read_messages(elements, "output", notes) for message in messages]
-    content = "".join(message.content for message in read if isinstance(message, AssistantMessage))
-    calls = tuple(call for message in read if isinstance(message, AssistantMessage) for call in message.tool_calls)
-    message = AssistantMessage(content=content, tool_calls=calls)
-    same = elements == write_messages([message], None)
+    message = one_reply(piece.message for piece in read_messages(elements, "output", notes))
+    same = same_json(elements, write_message(message, None))
     raw = None if same else Raw(dialect="openai-responses", value=elements)
-    stop = _read_stop(body, has_calls=bool(calls), elements=elements)
-    return Reply(content=content, tool_calls=calls, stop=stop, usage=_read_usage(body), raw=raw)
+    stop = _read_stop(body, has_calls=bool(message.tool_calls), elements=elements)
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
+
+
+def one_reply(messages: Iterable[Message]) -> AssistantMessage:
+    """All that the model says in these, in one message: an item that only the provider knows may part its texts."""
+    own = [message for message in messages if isinstance(message, AssistantMessage)]
+    calls = tuple(call for message in own for call in message.tool_calls)
+    return AssistantMessage(content="".join(message.content for message in own), tool_calls=calls)
 
 
 def _read_stop(body: Json, *, has_calls: bool, elements: list[JsonValue]) -> StopReason:

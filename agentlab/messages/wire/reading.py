@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.arguments import parse_arguments
+from agentlab.messages.conversation import Message
 
 Json = dict[str, JsonValue]
 
@@ -17,6 +18,17 @@ MAX_NESTING = 200
 
 class WireError(AgentlabError):
     """This JSON is not of the dialect it is said to be; the message names the place and what was expected there."""
+
+
+class Piece(NamedTuple):
+    """A message, and the wire messages (or items) that hold it and nothing else.
+
+    ``joined`` is True where it is the next blocks of the wire message before it, and begins none.
+    """
+
+    message: Message
+    wire: list[JsonValue]
+    joined: bool = False
 
 
 class Loss(NamedTuple):
@@ -52,6 +64,19 @@ class Notes:
         for key in value.keys() - set(known):
             if value[key] not in (None, [], {}):
                 self.lose(f"{where}.{key}", f"the field {key}", content=key in CONTENT_FIELDS)
+
+
+def same_json(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are the same JSON, whatever the order of their keys: 1, 1.0 and true are three values.
+
+    As `agentlab.canonical`, which refuses half a surrogate pair; here one may stand in a body that is to be checked.
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def same_text(one: JsonValue, other: JsonValue) -> bool:
+    """As `same_json`, with the keys in the same order."""
+    return json.dumps(one) == json.dumps(other)
 
 
 def an_object(value: JsonValue, where: str) -> Json:
