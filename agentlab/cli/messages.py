@@ -50,7 +50,7 @@ def check(
     from agentlab.messages.wire import WireError
 
     known = _dialect(dialect, "--dialect")
-    value = read_json(file, strict=True)
+    value = read_json(file)
     try:
         if not isinstance(value, dict | list):
             raise WireError("it is neither a request body (an object) nor a list of messages")
@@ -86,7 +86,7 @@ def convert(
     from agentlab.messages.wire import convert as convert_body
 
     known, wanted = _dialect(source, "--from"), _dialect(target, "--to")
-    value = read_json(file, strict=True)
+    value = read_json(file)
     try:
         converted = convert_body(body_of(value, known), known, wanted)
     except WireError as error:
