@@ -20,7 +20,7 @@ import typer
 from pydantic import JsonValue
 
 from agentlab.cli.files import read_json, shown
-from agentlab.cli.output import print_json, print_line, print_table, printable
+from agentlab.cli.output import print_json, print_line, print_paragraph, print_table, printable
 from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def _print(dialect: str, detected: bool, count: "RequestCount", asked: "Quantity
     table = view.parts_table(count)
     print_table(table.columns, table.rows, right=[name for name in table.columns[1:] if name not in table.words])
     print_line("")
-    print_line(view.parts_sentence(count))
+    print_paragraph(view.parts_sentence(count))
     if asked is not None:
-        print_line(f"The provider counts {asked.value:,} ({asked.origin}: {asked.source}).")
+        print_paragraph(printable(f"The provider counts {asked.value:,} ({asked.origin}: {asked.source})."))
     for note in view.notes(count):
-        print_line(printable(note))
+        print_paragraph(printable(note))
 
 
 def _as_json(

@@ -29,7 +29,8 @@ class ClaudeModel(NamedTuple):
 class Family(NamedTuple):
     """How the tokens of some models follow from those of o200k_base.
 
-    ``low`` and ``high`` are the relative error of the estimate, 5th and 95th percentile; `cited` is the source.
+    ``low`` and ``high`` are the relative error of the estimate, 5th and 95th percentile; ``cited`` is the source, and
+    ``measured`` says whether it measured these models.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Family(NamedTuple):
     low: float
     high: float
     cited: str
+    measured: bool
 
 
 def read_name(model: str) -> ClaudeModel | None:
@@ -105,7 +107,7 @@ def _without_frame(tokenize: Callable[[str, str], list[str]], version: str, text
 
 def _family(row: Row, note: str = "") -> Family:
     factor, low, high = float(row["factor"]), float(row["low"]), float(row["high"])
-    return Family(row["family"], factor, low, high, f"{note}{cited(row)}")
+    return Family(row["family"], factor, low, high, f"{note}{cited(row)}", row["verified"] == "yes")
 
 
 def _holds(row: Row, version: Version) -> bool:

@@ -76,7 +76,8 @@ def provider_count(request: Request, model: str) -> Quantity:
         source += ", which its documentation calls an estimate"
     if any(dialect != endpoint.dialect for dialect in _dialects(request)):
         source += f"; sent as {endpoint.dialect}, without what only the original format can say"
-    unasked = [field for field in body if field in (*AT_THE_TOP, *SHRINKING) and field not in endpoint.fields]
+    told = {*AT_THE_TOP, *SHRINKING} - endpoint.fields
+    unasked = sorted(field for field in told if body.get(field) not in (None, [], {}))
     if unasked:
         source += f"; asked without {', '.join(unasked)}"
     return Quantity(value=_counted[question], unit="tokens", origin="measured", source=source)

@@ -81,11 +81,12 @@ def maker_of(model: str) -> Maker | None:
 
 
 def _claude(name: str) -> Tokenizer:
+    family = claude.family_of(name)
     counter = claude.reconstruction(name)
     if counter is not None:
-        source = f"ctok, a reconstruction by third parties of the tokenizer of {name}; it publishes how it fared"
-        return Tokenizer("ctok", counter, "estimated", source)
-    family = claude.family_of(name)
+        source = "the package ctok, a reconstruction by third parties of Claude's tokenizer; it publishes how it fared"
+        doubt = "" if family is not None and family.measured else f", and nothing was measured for {name}"
+        return Tokenizer("ctok (a reconstruction)", counter, "estimated", f"{source}{doubt}")
     if family is None:
         return _o200k(f"no factor is known for {name}")
     short = f"o200k_base x {family.factor:g} (data/facts/tokenizers.csv, {family.name})"

@@ -205,7 +205,7 @@ def _size(count: RequestCount) -> str:
 def _band_of_total(count: RequestCount) -> str:
     if not count.at_least:
         return band(count.total)
-    return "" if count.lowest is None else f"{_whole(count.lowest)} or more"
+    return f"{_whole(count.lowest)} or more" if count.lowest else ""
 
 
 def _counted(message: Request | Reply, model: str | None, dialect: Dialect | None) -> RequestCount:

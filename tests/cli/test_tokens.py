@@ -117,6 +117,16 @@ def test_an_estimate_for_a_model_that_nobody_measured_says_so(capsys, write):
     assert "no number is known for claude-sonnet-5-5" in said
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_on_a_terminal_of_80_columns_no_line_is_longer(capsys, write, monkeypatch, dialect):
+    monkeypatch.setenv("COLUMNS", "80")
+    file = write({**to_wire(REQUEST, dialect).body, "previous_response_id": "resp_1", "truncation": "auto"})
+    assert cli.call(["tokens", file, "--dialect", dialect, "--model", "claude-sonnet-4-5"]) == 0
+    captured = capsys.readouterr()
+    assert max(len(line) for line in captured.out.splitlines()) <= 80
+    assert "stored (previous_response_id)" in " ".join(captured.out.split())
+
+
 def test_an_empty_request_is_no_failure(capsys, write):
     assert cli.call(["tokens", write([]), "--dialect", "anthropic"]) == 0
     assert "The request is empty." in capsys.readouterr().out

@@ -221,10 +221,13 @@ def test_ctok_is_used_where_it_is_installed_and_its_frame_is_not_text(monkeypatc
     installed.tokenize = lambda text, version: ["⟨pad⟩"] * 7 + [version] + text.split()
     monkeypatch.setitem(sys.modules, "ctok", installed)
     tokenizer = tokenizer_for("claude-opus-4-5")
-    assert (tokenizer.name, tokenizer.origin, tokenizer.error) == ("ctok", "estimated", None)
+    assert (tokenizer.name, tokenizer.origin, tokenizer.error) == ("ctok (a reconstruction)", "estimated", None)
+    assert "reconstruction" in tokenizer.tokens(1).source
+    assert "nothing was measured" not in tokenizer.source
+    assert "nothing was measured for claude-opus-6" in tokenizer_for("claude-opus-6").source
     assert (tokenizer.count("a b"), tokenizer.count("")) == (3, 0)
-    assert tokenizer_for("claude-2.1").name != "ctok"
-    assert tokenizer_for("claude-mythos-preview").name != "ctok"
+    for unknown in ("claude-2.1", "claude-mythos-preview"):
+        assert "ctok" not in tokenizer_for(unknown).name
 
 
 def test_the_real_ctok_gives_the_counts_of_content_that_its_readme_prints(monkeypatch):
