@@ -11,9 +11,9 @@ form has no place for travels along in ``raw``, so that it can be sent back to t
 """
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from agentlab.shapes import Frozen
 
@@ -143,6 +143,14 @@ class Usage(Frozen):
     cache_write_tokens: int = Field(default=0, ge=0)
     reasoning_tokens: int = Field(default=0, ge=0)
 
+    @model_validator(mode="after")
+    def _no_part_is_more_than_the_whole(self) -> Self:
+        if self.cache_read_tokens + self.cache_write_tokens > self.input_tokens:
+            raise ValueError("the tokens read from and written to a cache are part of the input, and cannot be more")
+        if self.reasoning_tokens > self.output_tokens:
+            raise ValueError("the tokens of reasoning are part of the output, and cannot be more")
+        return self
+
 
 class Request(Frozen):
     """One model call: the API keeps no state, so it carries the whole conversation every time."""
@@ -157,7 +165,7 @@ class Request(Frozen):
 
 
 class Reply(Frozen):
-    """What came back from one model call. ``usage`` is None where the model reports none."""
+    """What came back from one model call. ``usage`` is None where the model reports none that can be true."""
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()

@@ -24,21 +24,21 @@ from agentlab.messages.wire.reading import (
     Notes,
     Piece,
     WireError,
-    a_limit,
     a_list,
     a_switch,
     a_text,
     an_object,
     arguments_of,
+    believable,
     joined_parts,
     joined_text,
-    number_of,
     same_json,
 )
 
 DIALECT = "anthropic"
 MESSAGES = "messages"
-KNOWN = ("system", "tools", "tool_choice", "messages", "max_tokens")
+LIMIT = "max_tokens"
+KNOWN = ("system", "tools", "tool_choice", "messages", LIMIT)
 TEXT = frozenset({"text"})
 UNPARSED = "_unparsed_arguments"
 """A call's input must be an object here; arguments that are none travel inside one under this key."""
@@ -253,16 +253,6 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     return {"tool_choice": given}
 
 
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_tokens"), "max_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output; the provider demands it."""
-    return {} if limit is None else {"max_tokens": limit}
-
-
 def read_reply(body: Json, notes: Notes) -> Reply:
     """A reply, its usage with the cached parts counted in."""
     content = a_list(body.get("content"), "content")
@@ -278,15 +268,17 @@ def _read_usage(body: Json) -> Usage | None:
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return None
-    # input_tokens counts only what stands after the last cache breakpoint.
-    read, written = number_of(usage.get("cache_read_input_tokens")), number_of(usage.get("cache_creation_input_tokens"))
     details = usage.get("output_tokens_details")
-    return Usage(
-        input_tokens=number_of(usage.get("input_tokens")) + read + written,
-        output_tokens=number_of(usage.get("output_tokens")),
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    # input_tokens counts only what stands after the last cache breakpoint.
+    parts = [0 if part is None else part for part in (read, written)] + [usage.get("input_tokens")]
+    counts = [part for part in parts if type(part) is int and part >= 0]
+    return believable(
+        input_tokens=sum(counts) if len(counts) == len(parts) else None,
+        output_tokens=usage.get("output_tokens"),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=number_of(details.get("thinking_tokens")) if isinstance(details, dict) else 0,
+        reasoning_tokens=details.get("thinking_tokens") if isinstance(details, dict) else None,
     )
 
 

@@ -20,7 +20,17 @@ from agentlab.messages.conversation import (
 )
 from agentlab.messages.wire import anthropic, openai_chat, openai_responses
 from agentlab.messages.wire.aliases import NONE, Aliases, aliases_for, rename
-from agentlab.messages.wire.reading import Json, Notes, Piece, a_list, an_object, not_too_deep, same_json, same_text
+from agentlab.messages.wire.reading import (
+    Json,
+    Notes,
+    Piece,
+    a_limit,
+    a_list,
+    an_object,
+    not_too_deep,
+    same_json,
+    same_text,
+)
 
 _MODULES: dict[Dialect, ModuleType] = {
     "anthropic": anthropic,
@@ -91,7 +101,7 @@ def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> R
         messages=_read_messages(elements, int(has_system), dialect, notes),
         tool_choice=choice,
         parallel_tool_calls=parallel,
-        max_output_tokens=speak.read_limit(whole),
+        max_output_tokens=a_limit(whole.get(speak.LIMIT), speak.LIMIT),
     )
     kept = _what_differs(whole, _write(request, dialect), speak.MESSAGES)
     sent, written = elements[: int(has_system)], _head(request, dialect)
@@ -108,7 +118,7 @@ def _write(request: Request, dialect: Dialect) -> Json:
         **({"tools": tools} if tools else {}),
         **speak.write_choice(request.tool_choice, request.parallel_tool_calls),
         speak.MESSAGES: [*_head(request, dialect), *_write_messages(request.messages, dialect)],
-        **speak.write_limit(request.max_output_tokens),
+        **({} if request.max_output_tokens is None else {speak.LIMIT: request.max_output_tokens}),
     }
 
 

@@ -15,17 +15,15 @@ from agentlab.messages.conversation import (
     ToolChoice,
     ToolResult,
     ToolSchema,
-    Usage,
     UserMessage,
 )
+from agentlab.messages.wire import openai_fields
 from agentlab.messages.wire.reading import (
     Json,
     Notes,
     Piece,
     WireError,
-    a_limit,
     a_list,
-    a_switch,
     a_text,
     an_object,
     arguments_as_text,
@@ -33,15 +31,14 @@ from agentlab.messages.wire.reading import (
     error_as_text,
     error_from_text,
     joined_text,
-    number_of,
     same_json,
 )
 
 DIALECT = "openai-chat"
 MESSAGES = "messages"
-KNOWN = ("tools", "tool_choice", "parallel_tool_calls", "messages", "max_completion_tokens")
+LIMIT = "max_completion_tokens"
+KNOWN = ("tools", "tool_choice", "parallel_tool_calls", "messages", LIMIT)
 TEXT = frozenset({"text"})
-MODES = {"auto": "auto", "none": "none", "required": "any"}
 
 STOPS = {
     "tool_calls": StopReason.TOOL,
@@ -167,38 +164,12 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
-    choice = body.get("tool_choice")
-    if choice is None:
-        return None, allowed
-    if isinstance(choice, str) and choice in MODES:
-        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
-    given = choice if isinstance(choice, dict) else {}
-    function = given.get("function")
-    if given.get("type") == "function" and isinstance(function, dict):
-        return ToolChoice(mode="tool", name=a_text(function.get("name"), "tool_choice.function.name")), allowed
-    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
-    return None, allowed
+    return openai_fields.read_choice(body, notes, inside="function")
 
 
 def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     """The tool choice, and the switch for parallel calls beside it."""
-    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
-    if choice is not None and choice.mode == "tool":
-        fields["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
-    elif choice is not None:
-        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
-    return fields
-
-
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_completion_tokens"), "max_completion_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output."""
-    return {} if limit is None else {"max_completion_tokens": limit}
+    return openai_fields.write_choice(choice, parallel, inside="function")
 
 
 def read_reply(body: Json, notes: Notes) -> Reply:
@@ -215,24 +186,10 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     stop = STOPS.get(reason, StopReason.UNKNOWN) if isinstance(reason, str) else StopReason.UNKNOWN
     if sent.get("refusal"):
         stop = StopReason.REFUSAL
+    usage = openai_fields.read_usage(body, "prompt", "completion")
     same = same_json([wire], write_message(message, None))
     raw = None if same else Raw(dialect="openai-chat", value=[wire])
-    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
-
-
-def _read_usage(body: Json) -> Usage | None:
-    usage = body.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    prompt, completion = prompt if isinstance(prompt, dict) else {}, completion if isinstance(completion, dict) else {}
-    return Usage(
-        input_tokens=number_of(usage.get("prompt_tokens")),
-        output_tokens=number_of(usage.get("completion_tokens")),
-        cache_read_tokens=number_of(prompt.get("cached_tokens")),
-        cache_write_tokens=number_of(prompt.get("cache_write_tokens")),
-        reasoning_tokens=number_of(completion.get("reasoning_tokens")),
-    )
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=usage, raw=raw)
 
 
 def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
@@ -242,16 +199,4 @@ def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: s
     stop = names.get(reply.stop, reply.stop.value)
     choice: Json = {"index": 0, "message": {"refusal": None, **message}, "finish_reason": stop, "logprobs": None}
     body: Json = {"id": reply_id, "object": "chat.completion", "created": 0, "model": model, "choices": [choice]}
-    if reply.usage is not None:
-        usage = reply.usage
-        body["usage"] = {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    return body
+    return {**body, **openai_fields.write_usage(reply.usage, "prompt", "completion")}

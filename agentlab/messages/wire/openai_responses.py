@@ -20,18 +20,16 @@ from agentlab.messages.conversation import (
     ToolChoice,
     ToolResult,
     ToolSchema,
-    Usage,
     UserMessage,
 )
+from agentlab.messages.wire import openai_fields
 from agentlab.messages.wire.reading import (
     BEHIND_A_CALL,
     Json,
     Notes,
     Piece,
     WireError,
-    a_limit,
     a_list,
-    a_switch,
     a_text,
     an_object,
     arguments_as_text,
@@ -40,15 +38,14 @@ from agentlab.messages.wire.reading import (
     error_from_text,
     is_one_of,
     joined_text,
-    number_of,
     same_json,
 )
 
 DIALECT = "openai-responses"
 MESSAGES = "input"
-KNOWN = ("instructions", "tools", "tool_choice", "parallel_tool_calls", "input", "max_output_tokens")
+LIMIT = "max_output_tokens"
+KNOWN = ("instructions", "tools", "tool_choice", "parallel_tool_calls", "input", LIMIT)
 TEXT = frozenset({"input_text", "output_text", "text"})
-MODES = {"auto": "auto", "none": "none", "required": "any"}
 OUTPUT_ONLY = frozenset({"function_call", "reasoning"})
 
 
@@ -183,37 +180,12 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
-    choice = body.get("tool_choice")
-    if choice is None:
-        return None, allowed
-    if isinstance(choice, str) and choice in MODES:
-        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
-    given = choice if isinstance(choice, dict) else {}
-    if given.get("type") == "function":
-        return ToolChoice(mode="tool", name=a_text(given.get("name"), "tool_choice.name")), allowed
-    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
-    return None, allowed
+    return openai_fields.read_choice(body, notes, inside=None)
 
 
 def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     """The tool choice, and the switch for parallel calls beside it."""
-    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
-    if choice is not None and choice.mode == "tool":
-        fields["tool_choice"] = {"type": "function", "name": choice.name}
-    elif choice is not None:
-        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
-    return fields
-
-
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_output_tokens"), "max_output_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output."""
-    return {} if limit is None else {"max_output_tokens": limit}
+    return openai_fields.write_choice(choice, parallel, inside=None)
 
 
 def read_reply(body: Json, notes: Notes) -> Reply:
@@ -223,7 +195,8 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     same = same_json(elements, write_message(message, None))
     raw = None if same else Raw(dialect="openai-responses", value=elements)
     stop = _read_stop(body, has_calls=bool(message.tool_calls), elements=elements)
-    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
+    usage = openai_fields.read_usage(body, "input", "output")
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=usage, raw=raw)
 
 
 def one_reply(messages: Iterable[Message]) -> AssistantMessage:
@@ -253,21 +226,6 @@ def _refuses(element: JsonValue) -> bool:
     return any(isinstance(part, dict) and part.get("type") == "refusal" for part in parts)
 
 
-def _read_usage(body: Json) -> Usage | None:
-    usage = body.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
-    given, made = given if isinstance(given, dict) else {}, made if isinstance(made, dict) else {}
-    return Usage(
-        input_tokens=number_of(usage.get("input_tokens")),
-        output_tokens=number_of(usage.get("output_tokens")),
-        cache_read_tokens=number_of(given.get("cached_tokens")),
-        cache_write_tokens=number_of(given.get("cache_write_tokens")),
-        reasoning_tokens=number_of(made.get("reasoning_tokens")),
-    )
-
-
 def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
     """A response as the provider sends it; `elements` are its items as written or kept."""
     incomplete = {StopReason.LENGTH: "max_output_tokens", StopReason.REFUSAL: "content_filter"}
@@ -287,19 +245,7 @@ def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: s
         "tool_choice": "auto",
         "tools": [],
     }
-    if reply.usage is not None:
-        usage = reply.usage
-        body["usage"] = {
-            "input_tokens": usage.input_tokens,
-            "input_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "output_tokens": usage.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-        }
-    return body
+    return {**body, **openai_fields.write_usage(reply.usage, "input", "output")}
 
 
 def _as_output(item: Json, item_id: str) -> Json:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.arguments import parse_arguments
-from agentlab.messages.conversation import Message
+from agentlab.messages.conversation import Message, Usage
 
 Json = dict[str, JsonValue]
 
@@ -134,9 +134,19 @@ def a_switch(value: JsonValue, where: str) -> bool | None:
     return value
 
 
-def number_of(value: JsonValue) -> int:
-    """A count of tokens; what is missing, negative or no whole number counts as 0."""
-    return value if type(value) is int and value > 0 else 0
+def believable(**counts: JsonValue) -> Usage | None:
+    """The usage with these counts, of which those that are no more than a part of another may be None: not told.
+
+    None where they cannot be true: no whole numbers, negative, or more tokens in a part than in the whole.
+    """
+    try:
+        told = {name: count for name, count in counts.items() if count is not None or name not in _PARTS}
+        return Usage.model_validate(told)
+    except ValidationError:
+        return None
+
+
+_PARTS = frozenset({"cache_read_tokens", "cache_write_tokens", "reasoning_tokens"})
 
 
 def joined_text(parts: JsonValue, where: str, kinds: frozenset[str], notes: Notes, glue: str = "\n") -> str:
