@@ -28,6 +28,7 @@ from agentlab.messages.wire.reading import (
     a_list,
     an_object,
     not_too_deep,
+    of_type,
     same_json,
     same_text,
 )
@@ -37,6 +38,9 @@ _MODULES: dict[Dialect, ModuleType] = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
 }
+
+LIMITS: dict[Dialect, str] = {dialect: speak.LIMIT for dialect, speak in _MODULES.items()}
+"""The field of the most tokens of output."""
 
 
 class Wire(NamedTuple):
@@ -190,7 +194,7 @@ def _read_tool(given: JsonValue, where: str, dialect: Dialect, notes: Notes) -> 
     read: ToolSchema | None = _MODULES[dialect].read_tool(tool, where, notes)
     raw = Raw(dialect=dialect, value=tool)
     if read is None:
-        notes.lose(where, f"the tool of type {tool.get('type')!r}", content=True)
+        notes.lose(where, f"the {of_type('tool', tool)}", content=True)
         return ForeignTool(raw=raw)
     same = same_text(_MODULES[dialect].write_tool(read), tool)
     return read if same else read.model_copy(update={"raw": raw})

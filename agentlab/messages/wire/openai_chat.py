@@ -31,6 +31,7 @@ from agentlab.messages.wire.reading import (
     error_as_text,
     error_from_text,
     joined_text,
+    of_type,
     same_json,
 )
 
@@ -81,7 +82,7 @@ def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage
         place = f"{where}.tool_calls[{number}]"
         call = an_object(item, place)
         if call.get("type", "function") != "function":
-            notes.lose(place, f"the call of type {call.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('call', call)}", content=True)
             continue
         notes.rest(place, call, ("id", "type", "function"))
         function = an_object(call.get("function"), f"{place}.function")

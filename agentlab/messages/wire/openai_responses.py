@@ -38,6 +38,7 @@ from agentlab.messages.wire.reading import (
     error_from_text,
     is_one_of,
     joined_text,
+    of_type,
     same_json,
 )
 
@@ -112,7 +113,7 @@ def _read_assistant(run: Sequence[tuple[str, Json]], notes: Notes) -> Message:
             if calls and texts[-1]:
                 notes.lose(place, BEHIND_A_CALL, content=False)
         else:
-            notes.lose(place, f"the item of type {item.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('item', item)}", content=True)
     if not texts and not calls:
         return ForeignMessage(raw=Raw(dialect="openai-responses", value=[item for _, item in run]))
     return AssistantMessage(content="".join(texts), tool_calls=tuple(calls))

@@ -115,6 +115,12 @@ def a_text(value: JsonValue, where: str) -> str:
     return value
 
 
+def of_type(noun: str, value: Json) -> str:
+    """In words, what `value` is: a `noun` of its type, or without one."""
+    kind = value.get("type")
+    return f"{noun} without a type" if kind is None else f"{noun} of type {kind!r}"
+
+
 def is_one_of(kind: JsonValue, kinds: frozenset[str]) -> bool:
     """Whether `kind` is one of these texts; a type that is no text is none of them."""
     return isinstance(kind, str) and kind in kinds
@@ -168,7 +174,7 @@ def joined_parts(placed: Iterable[tuple[str, JsonValue]], kinds: frozenset[str],
             texts.append(a_text(block.get("text"), f"{place}.text"))
             notes.rest(place, block, ("type", "text"))
         else:
-            notes.lose(place, f"the part of type {block.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('part', block)}", content=True)
     return glue.join(texts)
 
 
