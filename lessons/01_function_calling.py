@@ -62,7 +62,8 @@ my_guess = "a"
 
 # %% [markdown]
 # The package holds the providers' rules on the order of messages, and a checker for them. A rule has a letter for its
-# dialect (A for Anthropic Messages, C for OpenAI Chat Completions, R for OpenAI Responses) and a number.
+# dialect (A for Anthropic Messages, C for OpenAI Chat Completions, R for OpenAI Responses) and a number. In its source,
+# *docs* is the provider's documentation, and `owner/name#number` a public report on GitHub.
 
 # %% jupyter={"outputs_hidden": true}
 from IPython.display import Markdown, display
@@ -122,7 +123,8 @@ four = [message_1, message_2, message_3, message_4]
 # %% [markdown]
 # Between 2 and 3 your code decides, runs the tool, or does not. The diagram and the table are computed from these four
 # objects, with the tokenizer that OpenAI publishes for `gpt-4o`. How a provider writes schemas and calls for its model
-# is not published, so the counts that hold them are estimates.
+# is not published, so the counts that hold them are estimates. What it adds around each message is not known either,
+# and not counted: hence *at least*.
 
 # %%
 from agentlab.views.sequence import sequence
@@ -204,9 +206,9 @@ print(f"valid before: {check(body, 'anthropic') == []}, valid after: {check(conv
 findings_table(converted.findings, "From Anthropic Messages to OpenAI Chat Completions")
 
 # %% [markdown]
-# W1 to W4 are the converter's own codes. *must* is content that is lost. *should* is a setting that is lost, or
-# something that has another form now. Name and id were exchanged in the call and in the result alike, so they still
-# belong together.
+# Codes with a W are the converter's own. *must* is content that is lost. *should* is a setting that is lost, or a thing
+# that has another form now. Name and id were exchanged in the call and in the result alike, so they still belong
+# together.
 
 # %% [markdown]
 # ## The order rules, each broken once
@@ -350,7 +352,7 @@ tool_prompt_table()
 # ## What caching makes of it
 #
 # Anthropic reads tools first, then the system prompt, then the messages, wherever they stand in your JSON. So schemas
-# are the beginning of every request of a run, and they do not change: that is what prompt caching makes cheap.
+# are the beginning of every request of a run, the same each time if you leave them alone: what a cache makes cheap.
 # **Predict:** what do they cost in a run of ten requests, next to the price without a cache?
 
 # %% jupyter={"outputs_hidden": true}
@@ -361,8 +363,8 @@ cached_table(share)
 
 # %% [markdown]
 # These are documented multiples; the price list of your model may have others. Cheaper is not smaller: cached or not,
-# schemas fill the same part of the context window. And change one definition, and the whole prefix is written anew: a
-# tool list that differs from request to request is never read from the cache.
+# schemas fill the same part of the context window. If you change one definition, the whole prefix is written anew: for
+# tools that differ from request to request you pay the price of writing each time.
 
 # %% [markdown]
 # ## Move it yourself
