@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agentlab.canonical import digest
 from agentlab.errors import AgentlabError
-from agentlab.messages.attempt import http_client
+from agentlab.messages.connection import AnswerError, http_client
 from agentlab.messages.conversation import Dialect, Request
 from agentlab.messages.keys import key_from_environment, text_without_keys
 from agentlab.messages.received import read_json
@@ -112,7 +112,7 @@ def _ask(provider: Maker, fields: Json, key: str) -> int:
             client_of(api_key=key, timeout=TIMEOUT, max_retries=0, http_client=http) as client,
         ):
             answer = client.post(path, cast_to=httpx2.Response, body=sent)
-    except (errors, httpx2.RequestError) as error:
+    except (errors, httpx2.RequestError, AnswerError) as error:
         raise _no_count(provider, error) from None
     try:
         counted = read_json(answer.content.decode()).get("input_tokens")
