@@ -146,3 +146,18 @@ def test_a_full_request_of_one_dialect_is_after_the_names_are_set_an_official_on
     tools = [tool_of(source, strict=True)]
     body, _ = convert({FIELD[source]: [ASK], "tools": tools, **settings[source]}, source, target)
     assert violations({"model": "m", **body}, target) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "schema", "rule"),
+    [
+        (A, C, {**SCHEMA, "properties": {"a": {"type": "string"}}}, "S2"),
+        (C, A, {**SCHEMA, "properties": {"a": {"type": "integer", "maximum": 5}}, "required": ["a"]}, "S3"),
+    ],
+)
+def test_a_schema_that_only_the_source_takes_as_strict_is_told_by_the_rule_of_the_target(source, target, schema, rule):
+    field = "input_schema" if source == A else "parameters"
+    body = {FIELD[source]: [ASK], "tools": [tool_of(source, **{field: schema, "strict": True})]}
+    made, found = convert(body, source, target)
+    assert [(each.rule, each.level) for each in found if each.where != "max_tokens"] == [(rule, "must")]
+    assert made["tools"][0].get("function", made["tools"][0])["strict"] is True
