@@ -36,23 +36,10 @@
 # - c: the question, the model's call, and the result
 # - d: as c, with a line of text before the result: "Here it is:"
 #
-# Write your guess into the next cell before you run it. The output below is folded until you do.
+# Here are the pieces, and what each option sends:
 
 # %%
-my_guess = "a"
-
-# %% jupyter={"outputs_hidden": true}
-from IPython.display import Markdown, display
-
 from agentlab.messages.conversation import AssistantMessage, ToolCall, ToolResult, UserMessage
-from agentlab.messages.pairing import check
-from agentlab.messages.wire import DIALECTS
-from agentlab.views.tables import Table
-
-
-def say(text):
-    display(Markdown(text))
-
 
 question = UserMessage(content="What is the status of INV-1042?")
 call = ToolCall(id="call_1", name="invoice_get", arguments={"invoice_id": "INV-1042"})
@@ -67,22 +54,46 @@ choices = {
     "d": (question, asks, remark, result),
 }
 
+# %% [markdown]
+# Write your guess into the next cell before you run on. The output below it is folded until you open it.
 
-def verdict(messages, dialect):
-    rules = [finding.rule for finding in check(messages, dialect)]
-    return f"refused ({', '.join(rules)})" if rules else "taken"
-
-
-rows = [(key, *(verdict(messages, d) for d in DIALECTS)) for key, messages in choices.items()]
-display(Table("What is sent next, by provider", ("option", *DIALECTS), tuple(rows), words=DIALECTS))
-everywhere = [row[0] for row in rows if set(row[1:]) == {"taken"}]
-say(f"Taken by all three: **{', '.join(everywhere)}**. Your guess was {my_guess}.")
+# %%
+my_guess = "a"
 
 # %% [markdown]
-# A result must answer a call that stands right before it. So the model's own message goes back to it. And whatever
-# else it should still know goes back as well, because in this form of the request nothing is remembered on the other
-# side. (OpenAI's Responses can store a conversation and go on from its id, and Anthropic has threads in beta. Then
-# the history is kept for you, and you pay for reading it all the same. Here every request carries it.)
+# The package holds the providers' rules on the order of messages, and a checker for them. A rule has a letter for its
+# dialect (A for Anthropic Messages, C for OpenAI Chat Completions, R for OpenAI Responses) and a number. In its source,
+# *docs* is the provider's documentation, and `owner/name#number` a public report on GitHub.
+
+# %% jupyter={"outputs_hidden": true}
+from IPython.display import Markdown, display
+
+from agentlab.messages.pairing import check
+from agentlab.messages.wire import DIALECTS
+from agentlab.views.broken import demands_table
+from agentlab.views.tables import Table
+
+
+def say(text):
+    display(Markdown(text))
+
+
+broken = {(key, d): [each.rule for each in check(sent, d)] for key, sent in choices.items() for d in DIALECTS}
+rows = [
+    (key, *(f"refused by {', '.join(broken[key, d])}" if broken[key, d] else "taken" for d in DIALECTS))
+    for key in choices
+]
+display(Table("What is sent next, by the rules of each dialect", ("option", *DIALECTS), tuple(rows), words=DIALECTS))
+everywhere = [row[0] for row in rows if set(row[1:]) == {"taken"}]
+say(f"Taken by all three: **{', '.join(everywhere)}**. Your guess was {my_guess}.")
+demands_table(sorted({rule for rules in broken.values() for rule in rules}))
+
+# %% [markdown]
+# A result must answer a call that stands right before it. So the model's own message goes back to it. Whatever else
+# the model should still know goes back as well: nothing is remembered on the other side.
+#
+# There are forms in which the provider keeps the history: OpenAI's Responses can go on from a stored conversation, and
+# Anthropic has threads in beta. You pay for reading it all the same. In this lesson every request carries it.
 
 # %% [markdown]
 # ## The four messages
@@ -112,7 +123,8 @@ four = [message_1, message_2, message_3, message_4]
 # %% [markdown]
 # Between 2 and 3 your code decides, runs the tool, or does not. The diagram and the table are computed from these four
 # objects, with the tokenizer that OpenAI publishes for `gpt-4o`. How a provider writes schemas and calls for its model
-# is not published, so the counts that hold them are estimates.
+# is not published, so the counts that hold them are estimates. What it adds around each message is not known either,
+# and not counted: hence *at least*.
 
 # %%
 from agentlab.views.sequence import sequence
@@ -152,8 +164,8 @@ side_by_side(message_3)
 # - **Arguments** are a JSON object for Anthropic and a *text* of JSON for OpenAI. Text can be cut, or be no JSON.
 # - **Pairing.** `tool_use.id` goes with `tool_use_id`, `tool_calls[].id` with `tool_call_id`. In Responses it is
 #   `call_id`; the item's own `id` pairs nothing.
-# - **Results.** Anthropic takes all results of a turn in *one* message of the user; Chat takes a message of its own,
-#   Responses an item for each.
+# - **Results.** Anthropic takes all results of a turn in *one* message of the user, Chat one message for each result,
+#   Responses one item for each.
 # - **The end** of a reply has another name in each; there is a table further down.
 #
 # Two calls at once, one of which failed, show two more differences. Only Anthropic has a flag for an error; elsewhere
@@ -194,8 +206,9 @@ print(f"valid before: {check(body, 'anthropic') == []}, valid after: {check(conv
 findings_table(converted.findings, "From Anthropic Messages to OpenAI Chat Completions")
 
 # %% [markdown]
-# *must* is content that is lost. *should* is a setting, or something that has another form now. The name and the id
-# were exchanged in the call and in the result alike, so they still belong together.
+# Codes with a W are the converter's own. *must* is content that is lost. *should* is a setting that is lost, or a thing
+# that has another form now. Name and id were exchanged in the call and in the result alike, so they still belong
+# together.
 
 # %% [markdown]
 # ## The order rules, each broken once
@@ -249,24 +262,25 @@ stop_table()
 # The rows were read by the package's own readers. A full context window has no stop reason at OpenAI: such a request is
 # answered with an error; for Chat its code is said to be `context_length_exceeded`, which is **not verified**.
 #
-# **Only the first row runs anything.** Here is why a cut reply must not, however good it looks. The limit falls into
-# the middle of an amount. A helpful reader closes the bracket:
+# **Only the first row runs anything.** Here is why a cut reply must not, however good it looks.
+#
+# Arguments that are streamed arrive in pieces. Anthropic's Python SDK reads them in *partial mode* as they come: a JSON
+# reader that takes what is whole so far and drops the rest. When the limit ends the stream, that is what the call is
+# left with. The cell runs the same reader. **Predict:** the model asks to pay 120,000 cents and to hold the payment.
+# What is left of that, cut in three places?
 
-# %%
-import json
+# %% jupyter={"outputs_hidden": true}
+from agentlab.views.replies import cut_table
 
-from agentlab.messages.arguments import parse_arguments
-
-meant = '{"invoice_id": "INV-1042", "amount_cents": 120000}'
-cut = meant[: meant.index("120000") + 2]
-print("arrived:      ", cut)
-print("helpful:      ", json.loads(cut + "}"))
-print("strict parser:", parse_arguments(cut).problem)
+meant = '{"invoice_id": "INV-1042", "amount_cents": 120000, "hold": true}'
+arrived = [meant[: meant.index(word) + length] for word, length in (("INV-1042", 6), ("120000", 2), ("hold", 2))]
+print("the model meant:", meant)
+cut_table(arrived)
 
 # %% [markdown]
-# Something like it has been seen: Anthropic's Python SDK 2.14, given a stream that was cut, delivered the fields that
-# were whole and dropped the last one without a word. Text does not always show that it was cut; the stop reason does.
-# And even where the arguments are whole, a second call may have been meant that never came.
+# No arguments, another amount, a payment without its hold: each is a good JSON object, and none is what was meant. What
+# such a reader returns does not show that it was cut. The stop reason does. And where the arguments are whole, a second
+# call may have been meant that never came.
 
 # %% [markdown]
 # ## What text becomes
@@ -295,8 +309,8 @@ texts = [
 arguments_table(texts)
 
 # %% [markdown]
-# A refusal is no crash. Its text goes back to the model as the result of the call, marked as an error, and most models
-# mend the call on the next try.
+# A refusal is no crash. Its text goes back to the model as the result of the call, marked as an error. It says what is
+# wrong, so the model can mend the call instead of guessing. How often yours does, only your own runs can tell.
 
 # %% [markdown]
 # ## What schemas cost
@@ -310,13 +324,11 @@ schema_tokens = 200  # one schema: name, description, parameters
 history_tokens = 4_000  # everything else in the request
 
 # %%
-from agentlab.views.schemas import figure
 from agentlab.views.tokens import schema_share, share_sentence, share_table
 
 share = schema_share(tools, schema_tokens, history_tokens)
 say(share_sentence(share))
-display(share_table(schema_tokens, history_tokens))
-figure(share)
+share_table(schema_tokens, history_tokens)
 
 # %% [markdown]
 # What others have published, with the date, and a warning where nobody verified it:
@@ -327,13 +339,32 @@ from agentlab.views.tokens import published_table
 published_table()
 
 # %% [markdown]
-# Some providers add a text of their own as soon as there are tools. For Claude the sizes are documented, model by
-# model; for the newest they were not found:
+# Anthropic adds a text of its own as soon as a request has tools. Its size depends on the model and on `tool_choice`:
+# `auto` leaves it to the model whether it calls, `none` forbids it, `any` demands a call, and `tool` demands a call of
+# one tool by name. For the newest models the sizes were not found:
 
 # %%
 from agentlab.views.schemas import tool_prompt_table
 
 tool_prompt_table()
+
+# %% [markdown]
+# ## What caching makes of it
+#
+# Anthropic reads tools first, then the system prompt, then the messages, wherever they stand in your JSON. So schemas
+# are the beginning of every request of a run, the same each time if you leave them alone: what a cache makes cheap.
+# **Predict:** what do they cost in a run of ten requests, next to the price without a cache?
+
+# %% jupyter={"outputs_hidden": true}
+from agentlab.views.schemas_cached import cached_sentence, cached_table
+
+say(cached_sentence(share, requests=10))
+cached_table(share)
+
+# %% [markdown]
+# These are documented multiples; the price list of your model may have others. Cheaper is not smaller: cached or not,
+# schemas fill the same part of the context window. If you change one definition, the whole prefix is written anew: for
+# tools that differ from request to request you pay the price of writing each time.
 
 # %% [markdown]
 # ## Move it yourself
@@ -361,8 +392,8 @@ answers = [
     f"{share_sentence(schema_share(tools, 2 * schema_tokens, history_tokens))} "
     "The larger one schema is, the fewer tools it takes.",
     f"Half as many: {share_sentence(schema_share(tools // 2, schema_tokens, history_tokens))}",
-    f"{share_sentence(schema_share(tools, schema_tokens, 50_000))} The share is another, the cost is the "
-    "same: these tokens are sent with every request.",
+    f"{share_sentence(schema_share(tools, schema_tokens, 50_000))} The share is another, the number of schema tokens "
+    "is the same.",
 ]
 HTML(
     "".join(
@@ -408,9 +439,10 @@ say(
 #
 # - **Latency.** Each round of calls is one more request, and the user waits for it. Let independent calls come at once,
 #   and give the model tools that do a whole job.
-# - **Cost.** Schemas and history are sent with every request. Offer the tools that a task needs, not all that you have.
-# - **Accuracy.** Names and descriptions are all that the model chooses by. Among many similar tools it chooses worse:
-#   measure it on your own cases before you add the next one.
+# - **Cost.** Schemas and history are sent with every request. Offer the tools that a task needs, not all that you have,
+#   and keep their list the same over a run, so that it can be cached.
+# - **Accuracy.** Names, descriptions and schemas are all that the model chooses by: measure on your own cases what one
+#   more tool does to the choice. And a call can fit its schema and still be wrong, as with another tenant's invoice.
 # - **Failure.** A broken order is an error for the whole request, not for one call. Check a history before it is sent,
 #   and above all after it was trimmed, resumed or translated.
 # - **Security.** A call is text from a model that has read what strangers wrote. Whoever can write into its context can
@@ -600,9 +632,9 @@ hint("01.2")
 # %% [markdown]
 # ## 01.3 Which calls may run (8 minutes)
 #
-# `body` is a reply as the provider sent it, in `"anthropic"`, `"openai-chat"` or `"openai-responses"`. Return the ids
-# of the calls that may run, in order, as a list: none if the reply did not end in order for calls, and none whose
-# arguments cannot be read. The ids are those that the results will be paired by.
+# `body` is a reply as the provider sent it; `dialect` is `"anthropic"`, `"openai-chat"` or `"openai-responses"`. Return
+# the ids of the calls that may run, in order, as a list: none if the reply did not end in order for calls, and none
+# whose arguments cannot be read. The ids are those that the results will be paired by.
 
 # %%
 from agentlab.messages.arguments import parse_arguments
@@ -610,7 +642,7 @@ from agentlab.messages.conversation import StopReason
 from agentlab.messages.wire import reply_from_wire
 
 
-def ids_to_run(dialect, body):
+def ids_to_run(body, dialect):
     """The ids of the calls in this reply that may run."""
     ### BEGIN SOLUTION
     reply = reply_from_wire(body, dialect)

@@ -10,18 +10,17 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 
 
-def read_json(file: str, *, strict: bool = False) -> JsonValue:
+def read_json(file: str) -> JsonValue:
     """The JSON in `file`. Raises AgentlabError, in one line, for what cannot be read or is no JSON (NaN is none).
 
-    `strict` also refuses what a lenient reader lets pass and a provider may not: a byte order mark, a key that is
-    written twice, a number that becomes infinity.
+    Refused as well is what some readers let pass and a provider may not: a byte order mark, a key that is written
+    twice in one object (which of the two counts?), a number that becomes infinity.
     """
     name = shown(file)
     try:
@@ -32,12 +31,12 @@ def read_json(file: str, *, strict: bool = False) -> JsonValue:
         raise AgentlabError(
             f"{name} cannot be read: {reason}; name a file with JSON, or - for standard input"
         ) from None
-    if strict and data.startswith(codecs.BOM_UTF8):
+    if data.startswith(codecs.BOM_UTF8):
         raise AgentlabError(f"{name} begins with a byte order mark, which no JSON does; save it as UTF-8 without one")
-    hooks: dict[str, Any] = {"object_pairs_hook": _once, "parse_float": _finite} if strict else {}
     try:
-        # utf-8-sig, because some editors put a mark at the start of a file.
-        value: JsonValue = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, **hooks)
+        value: JsonValue = json.loads(
+            data.decode(), object_pairs_hook=_once, parse_float=_finite, parse_constant=_refuse
+        )
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise AgentlabError(f"{name} is no JSON: {reason}; mend it there, or save it as UTF-8 JSON") from None

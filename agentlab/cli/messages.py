@@ -1,4 +1,4 @@
-"""``agentlab messages``: a history at the wire, before a provider sees it.
+"""``agentlab messages``: a request at the wire, before a provider sees it.
 
 ``agentlab messages check --json`` prints a list of findings, each with ``rule``, ``level`` (must or should), ``where``,
 ``message`` and ``fix``. Exit status: 0 when no finding is a must, 1 when one is, 2 when the file cannot be read.
@@ -17,6 +17,8 @@ from agentlab.errors import AgentlabError
 from agentlab.shapes import Finding
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from agentlab.messages.conversation import Dialect
 
 _File = Annotated[
@@ -27,7 +29,7 @@ _DIALECTS = "anthropic, openai-chat or openai-responses."
 
 def register(app: typer.Typer) -> None:
     """Put the group of commands on `app`."""
-    group = typer.Typer(help="Check a history against a provider's rules; convert it to another provider's form.")
+    group = typer.Typer(help="Check a request against a provider's rules; convert it to another provider's form.")
     group.callback()(lambda: None)
     group.command("check")(check)
     group.command("convert")(convert)
@@ -42,19 +44,20 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of findings and nothing else.")] = False,
 ) -> None:
-    """Find what a provider would refuse: missing and misplaced results, ids, names, sizes.
+    """Find what a provider would refuse: results, ids, names and sizes; of a body also its tools and other fields.
 
+    A body is taken for what is sent, so that what it lacks is missing; a bare list is checked as a conversation alone.
     Needs no key and no network. Exits with 1 if there is a finding of level must.
     """
-    from agentlab.messages.pairing import check as check_order
+    from agentlab.messages.pairing import check as check_request
     from agentlab.messages.wire import WireError
 
     known = _dialect(dialect, "--dialect")
-    value = read_json(file, strict=True)
+    value = read_json(file)
     try:
         if not isinstance(value, dict | list):
             raise WireError("it is neither a request body (an object) nor a list of messages")
-        findings = check_order(value, known, strict=not lenient)
+        findings = check_request(value, known, strict=not lenient, whole=True)
     except WireError as error:
         raise _unreadable(file, known, error) from None
     if as_json:
@@ -62,8 +65,7 @@ def check(
     elif findings:
         _print(findings, err=False)
     else:
-        checked = "order, pairs, ids, names, sizes"
-        print_line(f"no findings in {shown(file)} among the rules checked here for {known}: {checked}")
+        print_line(f"no findings in {shown(file)} among the rules checked here for {known}: {_checked(value, known)}")
     _leave(findings)
 
 
@@ -86,7 +88,7 @@ def convert(
     from agentlab.messages.wire import convert as convert_body
 
     known, wanted = _dialect(source, "--from"), _dialect(target, "--to")
-    value = read_json(file, strict=True)
+    value = read_json(file)
     try:
         converted = convert_body(body_of(value, known), known, wanted)
     except WireError as error:
@@ -111,6 +113,18 @@ def _dialect(named: str, option: str) -> "Dialect":
         if dialect == named:
             return dialect
     raise AgentlabError(f"{option} is {named}; it is one of {', '.join(DIALECTS)}")
+
+
+def _checked(value: "JsonValue", dialect: "Dialect") -> str:
+    """What was looked at: the conversation, and of a body some of its other fields."""
+    conversation = "roles and parts of messages, order and pairs of calls and results, ids, names, sizes"
+    if isinstance(value, list):
+        prefill = ", a prefill" if dialect == "anthropic" else ""
+        return f"{conversation}{prefill}; no other field of a request, because this is a bare list"
+    fields = "tool definitions, strict schemas, tool_choice"
+    if dialect == "anthropic":
+        fields += ", max_tokens, temperature, top_p, top_k, thinking.type, the switch for parallel calls, a prefill"
+    return f"{conversation}; {fields}; no other field"
 
 
 def _unreadable(file: str, dialect: "Dialect", error: AgentlabError) -> AgentlabError:

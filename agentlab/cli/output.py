@@ -7,8 +7,11 @@ that knows only ASCII behave alike everywhere.
 import io
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from typing import TextIO
 
 from pydantic import JsonValue
 
@@ -26,6 +29,14 @@ def print_line(text: str, *, err: bool = False) -> None:
 def printable(text: str) -> str:
     """`text` in one line, with every character written out that a terminal would act on or hide."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(text.split()))
+
+
+def print_paragraph(text: str) -> None:
+    """Print a long sentence on stdout, broken between words where the terminal ends; in a pipe it is one line."""
+    if _folds(sys.stdout):
+        width = max(shutil.get_terminal_size().columns, 20)
+        text = textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    print_line(text)
 
 
 def print_json(value: JsonValue) -> None:
@@ -49,7 +60,7 @@ def print_table(
     from rich.text import Text
 
     stream = sys.stderr if err else sys.stdout
-    folds = stream.isatty() or "COLUMNS" in os.environ
+    folds = _folds(stream)
     # rich leaves with a status of its own where the pipe is closed; so it writes on a page, and print_line prints that.
     page = _Page(stream.encoding)
     width = None if folds else WIDE
@@ -62,6 +73,11 @@ def print_table(
         table.add_row(*[Text(printable(cell)) for cell in row])
     console.print(table)
     print_line(page.getvalue().removesuffix("\n"), err=err)
+
+
+def _folds(stream: TextIO) -> bool:
+    """Whether what is written there is folded: on a terminal, and wherever COLUMNS says how wide it is."""
+    return stream.isatty() or "COLUMNS" in os.environ
 
 
 class _Page(io.StringIO):

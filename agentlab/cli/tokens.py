@@ -6,9 +6,12 @@
 - ``tokenizer`` and ``tokenizer_source``: the counter, and what it rests on
 - ``parts``: ``system``, ``tools``, ``user``, ``assistant``, ``tool_results`` and ``provider_adds`` (null where nothing
   about it is published); each with ``tokens``, ``share`` (0 to 1), ``unit``, ``origin``, ``source``, ``low``, ``high``
-- ``total``: the same keys, for the sum of the parts
+- ``total``: the same keys for the sum of the parts, and ``at_least``: true where something is not counted, so that the
+  request has more; then ``high`` is null, and ``low`` the low end of the sum (null where no error is known)
 - ``not_counted``: a list of what nobody could count
-- ``provider``: the provider's own count, the same keys without ``share``; null if it was not asked
+- ``may_shrink``: a list of settings by which the provider may take away some of what was sent
+- ``warnings``: a list of what is doubtful about the question, such as a model of another provider; also on stderr
+- ``provider``: the provider's own count, the keys of a part without ``share``; null if it was not asked
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +20,7 @@ import typer
 from pydantic import JsonValue
 
 from agentlab.cli.files import read_json, shown
-from agentlab.cli.output import print_json, print_line, print_table, printable
+from agentlab.cli.output import print_json, print_line, print_paragraph, print_table, printable
 from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
@@ -49,13 +52,13 @@ def tokens(
 
     Needs no key and no network. A count is exact or an estimate, and says which.
     """
-    from agentlab.messages.detect import body_of
+    from agentlab.messages.detect import body_of, disagreement
     from agentlab.messages.provider_count import provider_count
-    from agentlab.messages.request_count import count_body
+    from agentlab.messages.request_count import count_body, model_in
     from agentlab.messages.wire import from_wire
 
     value = read_json(file)
-    chosen = _dialect_of(value, dialect, file)
+    chosen = _dialect_of(value, dialect, file, model or model_in(value))
     body = body_of(value, chosen)
     count = count_body(body, chosen, model)
     asked = None
@@ -63,13 +66,16 @@ def tokens(
         if count.model is None:
             raise AgentlabError(f"{shown(file)} names no model to ask about; give --model")
         asked = provider_count(from_wire(body, chosen), count.model)
+    doubt = disagreement(chosen, count.model)
+    if doubt is not None:
+        print_line(f"warning: {printable(doubt)}", err=True)
     if as_json:
-        print_json(_as_json(file, chosen, dialect is None, count, asked))
+        print_json(_as_json(file, chosen, dialect is None, count, asked) | {"warnings": [doubt] if doubt else []})
     else:
         _print(chosen, dialect is None, count, asked)
 
 
-def _dialect_of(value: JsonValue, named: str | None, file: str) -> "Dialect":
+def _dialect_of(value: JsonValue, named: str | None, file: str, model: str | None) -> "Dialect":
     from agentlab.messages.detect import detect
     from agentlab.messages.wire import DIALECTS
 
@@ -78,7 +84,7 @@ def _dialect_of(value: JsonValue, named: str | None, file: str) -> "Dialect":
             if dialect == named:
                 return dialect
         raise AgentlabError(f"--dialect is {named}; it is one of {', '.join(DIALECTS)}")
-    found = detect(value)
+    found = detect(value, model)
     if not found.best:
         raise AgentlabError(f"{shown(file)} is no request in a dialect that is known here: {'; '.join(found.refused)}")
     if len(found.best) > 1:
@@ -95,11 +101,11 @@ def _print(dialect: str, detected: bool, count: "RequestCount", asked: "Quantity
     table = view.parts_table(count)
     print_table(table.columns, table.rows, right=[name for name in table.columns[1:] if name not in table.words])
     print_line("")
-    print_line(view.parts_sentence(count))
+    print_paragraph(view.parts_sentence(count))
     if asked is not None:
-        print_line(f"The provider counts {asked.value:,} ({asked.origin}: {asked.source}).")
+        print_paragraph(printable(f"The provider counts {asked.value:,} ({asked.origin}: {asked.source})."))
     for note in view.notes(count):
-        print_line(printable(note))
+        print_paragraph(printable(note))
 
 
 def _as_json(
@@ -109,6 +115,9 @@ def _as_json(
 
     found = {part.name: _quantity(part.tokens) | {"share": count.share(part.name)} for part in count.parts}
     total: dict[str, JsonValue] = _quantity(count.total) | {"share": 1.0 if count.total.value else 0.0}
+    if count.at_least:
+        total["low"] = count.lowest
+    total["at_least"] = count.at_least
     parts: dict[str, JsonValue] = {name: found.get(name) for name in PARTS}
     return {
         "file": file,
@@ -120,6 +129,7 @@ def _as_json(
         "parts": parts,
         "total": total,
         "not_counted": list(count.not_counted),
+        "may_shrink": list(count.may_shrink),
         "provider": None if asked is None else _quantity(asked),
     }
 

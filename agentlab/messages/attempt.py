@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import JsonValue
 
+from agentlab.messages.connection import AnswerError, Deadline, Limits, http_client
 from agentlab.messages.conversation import Dialect
-from agentlab.messages.keys import HIDDEN, key_from_environment, text_without_keys, without_keys
+from agentlab.messages.keys import HIDDEN, SHOWN_HEADERS, key_from_environment, text_without_keys, without_keys
 from agentlab.messages.received import is_text, read_json, with_sendable_arguments
 from agentlab.messages.retries import Failure, may_pass, seconds_asked
 from agentlab.messages.streams import StreamError, assembled
@@ -23,7 +24,6 @@ from agentlab.shapes import Frozen
 if TYPE_CHECKING:
     import httpx2
 
-SHOWN_HEADERS = ("accept", "anthropic-beta", "anthropic-version", "content-type")
 SECRET_HEADERS = ("authorization", "x-api-key")
 
 LONGEST_MESSAGE = 400
@@ -64,7 +64,7 @@ class Service(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What one attempt needs. ``who`` names the model in errors; ``timeout`` is in seconds."""
+    """What one attempt needs. ``who`` names the model in errors; ``timeout`` is in seconds, of one silence."""
 
     service: Service
     who: str
@@ -72,6 +72,7 @@ class Call(NamedTuple):
     stream: bool
     base_url: str | None
     timeout: float
+    limits: Limits
     show: Callable[[Exchange], None]
 
 
@@ -88,10 +89,12 @@ def _attempt(call: Call) -> Json | Failure:
     import httpx2
 
     sdk: Any = import_module(call.service.sdk)  # the two SDKs are twins, but share no type
+    deadline = Deadline(call.limits)
     try:
         # A client holds the key, so it lives for one attempt, though that costs a new connection each time.
         with (
-            http_client(sdk, call.timeout) as http,
+            deadline,
+            http_client(sdk, call.timeout, call.limits, deadline) as http,
             getattr(sdk, call.service.client)(
                 api_key=key_from_environment(call.service.key),
                 base_url=call.base_url,
@@ -107,31 +110,27 @@ def _attempt(call: Call) -> Json | Failure:
         failed = _unanswered(call, error.request, f"no answer within {call.timeout:g} s")
     except (sdk.APIConnectionError, httpx2.RequestError) as error:
         cause = error.__cause__ or error
-        what = "no answer that can be unpacked" if isinstance(cause, httpx2.DecodingError) else "no connection"
-        failed = _unanswered(call, error.request, f"{what} ({cause})")
+        if isinstance(cause, AnswerError):
+            failed = _refused(call, cause)
+        elif isinstance(cause, httpx2.LocalProtocolError):
+            # Its text would quote the header, which may be one that the SDK took from the environment.
+            failed = _failure(call, "was not asked: a header cannot be sent; look at ANTHROPIC_CUSTOM_HEADERS", None)
+        else:
+            failed = _unanswered(call, error.request, f"no connection ({cause})")
     except getattr(sdk, call.service.error) as error:  # an error in a stream, or a setting that the SDK refuses
         failed = _failure(call, str(error), getattr(error, "code", None) or getattr(error, "type", None))
+    except AnswerError as error:  # one of the two SDKs wraps it, as above, and one does not
+        failed = _refused(call, error)
     except StreamError as error:
         failed = _failure(call, str(error), error.kind)
     except (WireError, ValueError) as error:
         failed = _failure(call, f"sent what is no reply: {error}", None)
     except RecursionError:
         failed = _failure(call, "sent what is no reply: it is nested too deeply", None)
+    if deadline.passed:
+        failed = _failure(call, f"gave no whole answer within {call.limits.seconds:g} s, and was cut off", None)
     # Returned out here: an exception of the SDK holds the request with its key, and must not hang on one of ours.
     return failed
-
-
-def http_client(sdk: Any, timeout: float) -> Any:
-    """An HTTP client for one of the two SDKs, with its own settings except for two.
-
-    It follows no redirect, which would take the whole history to another host, and reads every answer as UTF-8: the
-    charset that an answer names may be any codec of Python's, such as one that unpacks.
-    """
-
-    def as_utf8(response: "httpx2.Response") -> None:
-        response.encoding = "utf-8"
-
-    return sdk.DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [as_utf8]})
 
 
 def _reply(call: Call, client: Any, sdk: Any) -> Json:
@@ -196,6 +195,11 @@ def _unanswered(call: Call, request: "httpx2.Request", why: str) -> Failure:
     return Failure(_line(call, f"{why} at {request.url.host}"), may_pass=True)
 
 
+def _refused(call: Call, error: AnswerError) -> Failure:
+    _show(call, error.request, None, None)
+    return _failure(call, str(error), None)
+
+
 def _failure(call: Call, message: str, kind: object) -> Failure:
     return Failure(_line(call, _shortened(message)), may_pass(None, kind, None))
 
@@ -204,13 +208,14 @@ def _show(call: Call, request: "httpx2.Request", status: int | None, received: J
     headers = {name: value for name, value in request.headers.items() if name in SHOWN_HEADERS}
     for name in SECRET_HEADERS:
         if name in request.headers:
-            scheme, space, _ = request.headers[name].rpartition(" ")
-            headers[name] = f"{scheme}{space}{HIDDEN}"
+            # Of anything but the usual two words, which one is the secret cannot be told.
+            bearer = request.headers[name].startswith("Bearer ")
+            headers[name] = f"Bearer {HIDDEN}" if bearer else HIDDEN
     call.show(
         Exchange(
             method=request.method,
             path=request.url.path,
-            headers=headers,
+            headers={name: text_without_keys(value) for name, value in headers.items()},
             sent=without_keys(_json_or_text(request.content.decode())),
             status=status,
             received=without_keys(received if is_text(received) else json.dumps(received)),

@@ -29,7 +29,8 @@ class ClaudeModel(NamedTuple):
 class Family(NamedTuple):
     """How the tokens of some models follow from those of o200k_base.
 
-    ``low`` and ``high`` are the relative error of the estimate, 5th and 95th percentile; `cited` is the source.
+    ``low`` and ``high`` are the relative error of the estimate, 5th and 95th percentile; ``cited`` is the source, and
+    ``measured`` says whether it measured these models.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Family(NamedTuple):
     low: float
     high: float
     cited: str
+    measured: bool
 
 
 def read_name(model: str) -> ClaudeModel | None:
@@ -71,15 +73,18 @@ def family_of(model: str) -> Family | None:
 def tool_prompt(model: str, choice: ToolChoice | None = None) -> Quantity | None:
     """Tokens of the system prompt that the provider adds to a request with tools (data/facts/tool_prompt_tokens.csv).
 
-    None where no number is known for this model.
+    The provider documents the number; it holds for tools that the caller runs and the model calls directly. It is an
+    estimate without a band: recorded calls of two models had a few tokens more (the column ``checked``). None where no
+    number is known for this model.
     """
     named = read_name(model)
-    column = "any_tool" if choice is not None and choice.mode in ("any", "tool") else "auto_none"
+    mode = "auto" if choice is None else choice.mode
+    column = "any_tool" if mode in ("any", "tool") else "auto_none"
     for row in read_facts("tool_prompt_tokens"):
         if named is not None and (row["tier"], _version(row["version"])) == named and row[column]:
-            return Quantity(
-                value=int(row[column]), unit="tokens", origin="exact", source=f"{row['model']}: {cited(row)}"
-            )
+            checked = f"; {row['checked']}" if row["checked"] and mode == "auto" else ""
+            source = f"documented for {row['model']}, not counted here: {cited(row)}{checked}"
+            return Quantity(value=int(row[column]), unit="tokens", origin="estimated", source=source)
     return None
 
 
@@ -102,7 +107,7 @@ def _without_frame(tokenize: Callable[[str, str], list[str]], version: str, text
 
 def _family(row: Row, note: str = "") -> Family:
     factor, low, high = float(row["factor"]), float(row["low"]), float(row["high"])
-    return Family(row["family"], factor, low, high, f"{note}{cited(row)}")
+    return Family(row["family"], factor, low, high, f"{note}{cited(row)}", row["verified"] == "yes")
 
 
 def _holds(row: Row, version: Version) -> bool:

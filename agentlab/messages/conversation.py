@@ -11,9 +11,9 @@ form has no place for travels along in ``raw``, so that it can be sent back to t
 """
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, model_validator
 
 from agentlab.shapes import Frozen
 
@@ -38,13 +38,14 @@ Dialect = Literal["anthropic", "openai-chat", "openai-responses"]
 class Raw(Frozen):
     """A piece of a provider's JSON that says more than the fields beside it.
 
-    ``value`` is that JSON. For messages it is a list of wire messages (or items), and stands for this message and the
-    ``covers`` - 1 after it. It is sent back only while it still says the same as those messages.
+    ``value`` is that JSON; for a message, a list of wire messages (or items) with what is this message's alone. It is
+    sent back only while it still says the same as the message. ``joined`` is True for a message that shares the wire
+    message of the one before it: each of several results, and the text behind them, has blocks of its own there.
     """
 
     dialect: Dialect
     value: JsonValue
-    covers: int = Field(default=1, ge=1)
+    joined: bool = False
 
 
 class ToolSchema(Frozen):
@@ -123,13 +124,6 @@ class ForeignMessage(Frozen):
     content: str = ""
     raw: Raw
 
-    @field_validator("raw")
-    @classmethod
-    def _stands_for_itself(cls, raw: Raw) -> Raw:
-        if raw.covers != 1:
-            raise ValueError("the raw of a foreign message covers that one message")
-        return raw
-
 
 Message = Annotated[
     UserMessage | AssistantMessage | ToolResult | SystemMessage | ForeignMessage, Field(discriminator="role")
@@ -149,6 +143,14 @@ class Usage(Frozen):
     cache_write_tokens: int = Field(default=0, ge=0)
     reasoning_tokens: int = Field(default=0, ge=0)
 
+    @model_validator(mode="after")
+    def _no_part_is_more_than_the_whole(self) -> Self:
+        if self.cache_read_tokens + self.cache_write_tokens > self.input_tokens:
+            raise ValueError("the tokens read from and written to a cache are part of the input, and cannot be more")
+        if self.reasoning_tokens > self.output_tokens:
+            raise ValueError("the tokens of reasoning are part of the output, and cannot be more")
+        return self
+
 
 class Request(Frozen):
     """One model call: the API keeps no state, so it carries the whole conversation every time."""
@@ -163,7 +165,7 @@ class Request(Frozen):
 
 
 class Reply(Frozen):
-    """What came back from one model call. ``usage`` is None where the model reports none."""
+    """What came back from one model call. ``usage`` is None where the model reports none that can be true."""
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()

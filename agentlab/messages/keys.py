@@ -1,13 +1,20 @@
 """Keys of providers: read from the environment when they are used, kept nowhere, and kept out of all that is shown."""
 
 import os
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 
-VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
-"""The environment variables that hold a key."""
+VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""The environment variables that hold a key. The last one is never sent from here, and not shown either."""
+
+CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+"""Lines of "name: value" that Anthropic's SDK adds to each request: often the key of a gateway."""
+
+SHOWN_HEADERS = ("accept", "anthropic-beta", "anthropic-version", "content-type")
+"""The headers that say which form a request has. What stands there is no secret."""
 
 HIDDEN = "[key]"
 """What is shown in place of a key."""
@@ -29,7 +36,13 @@ def key_from_environment(variable: str) -> str:
 
 def without_keys(value: JsonValue) -> JsonValue:
     """`value` with every key of the environment replaced wherever it stands in a text, as a provider may echo it."""
-    keys = {key for variable in VARIABLES if len(key := os.environ.get(variable, "").strip()) >= LEAST_SECRET}
+    secrets = [os.environ.get(variable, "").strip() for variable in VARIABLES]
+    for line in os.environ.get(CUSTOM_HEADERS, "").split("\n"):
+        name, _, content = line.partition(":")
+        if name.strip().lower() not in SHOWN_HEADERS:
+            secrets += [content.strip(), *content.split()]
+    # The longest first: a part of one may be a secret of its own.
+    keys = sorted({secret for secret in secrets if len(secret) >= LEAST_SECRET}, key=len, reverse=True)
     return _without(value, keys) if keys else value
 
 
@@ -38,7 +51,7 @@ def text_without_keys(text: str) -> str:
     return str(without_keys(text))
 
 
-def _without(value: JsonValue, keys: set[str]) -> JsonValue:
+def _without(value: JsonValue, keys: Sequence[str]) -> JsonValue:
     if isinstance(value, str):
         for key in keys:
             value = value.replace(key, HIDDEN)

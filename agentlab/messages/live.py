@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.attempt import Call, Exchange, Service, attempt
+from agentlab.messages.connection import LIMITS, Limits
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.keys import key_from_environment
 from agentlab.messages.models import ModelError
@@ -27,7 +28,10 @@ MAX_OUTPUT_TOKENS = 8_192
 """For Anthropic, which demands a limit, where the request names none. Ours; room for one reply with its calls."""
 
 TIMEOUT = 120.0
-"""Seconds for which a connection may stay silent. A reply in one piece is silent until it is written."""
+"""Seconds for which a connection may stay silent. A reply in one piece is silent until it is written.
+
+What a whole reply may take, in seconds and in bytes, is in `agentlab.messages.connection.Limits`.
+"""
 
 ANTHROPIC = Service(
     name="anthropic",
@@ -66,14 +70,16 @@ class Options(TypedDict, total=False):
     """What can be set on a live model, besides its name.
 
     ``base_url`` replaces the provider's address; ``stream`` asks for events (the reply is the same one);
-    ``max_output_tokens`` goes into requests that name no limit; ``timeout`` is in seconds; ``extra`` are fields of a
-    provider's own, added to every body; ``on_exchange`` is shown every attempt.
+    ``max_output_tokens`` goes into requests that name no limit; ``timeout`` is in seconds, of one silence, and
+    ``limits`` what a whole reply may take; ``extra`` are fields of a provider's own, added to every body;
+    ``on_exchange`` is shown every attempt.
     """
 
     base_url: str | None
     stream: bool
     max_output_tokens: int | None
     timeout: float
+    limits: Limits
     retries: Retries
     extra: Mapping[str, JsonValue]
     on_exchange: Callable[[Exchange], None]
@@ -122,6 +128,7 @@ class _Live:
             stream=options.get("stream", False),
             base_url=options.get("base_url"),
             timeout=options.get("timeout", TIMEOUT),
+            limits=options.get("limits", LIMITS),
             show=self._show,
         )
         received = tried(lambda: attempt(call), self._retries)

@@ -2,22 +2,19 @@
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from agentlab.canonical import digest
 from agentlab.errors import AgentlabError
-from agentlab.messages.attempt import http_client
-from agentlab.messages.claude import read_name
+from agentlab.messages.connection import AnswerError, http_client
 from agentlab.messages.conversation import Dialect, Request
 from agentlab.messages.keys import key_from_environment, text_without_keys
 from agentlab.messages.received import read_json
-from agentlab.messages.tokenizers import bare_name
-from agentlab.messages.vocabulary import encoding_of
+from agentlab.messages.tokenizers import Maker, bare_name, maker_of
+from agentlab.messages.uncounted import AT_THE_TOP, SHRINKING
 from agentlab.messages.wire import WireError, to_wire
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Quantity
-
-Provider = Literal["anthropic", "openai"]
 
 
 class Endpoint(NamedTuple):
@@ -29,7 +26,7 @@ class Endpoint(NamedTuple):
     fields: frozenset[str]
 
 
-ENDPOINTS: dict[Provider, Endpoint] = {
+ENDPOINTS: dict[Maker, Endpoint] = {
     "anthropic": Endpoint(
         "anthropic",
         "ANTHROPIC_API_KEY",
@@ -79,21 +76,22 @@ def provider_count(request: Request, model: str) -> Quantity:
         source += ", which its documentation calls an estimate"
     if any(dialect != endpoint.dialect for dialect in _dialects(request)):
         source += f"; sent as {endpoint.dialect}, without what only the original format can say"
+    told = {*AT_THE_TOP, *SHRINKING} - endpoint.fields
+    unasked = sorted(field for field in told if body.get(field) not in (None, [], {}))
+    if unasked:
+        source += f"; asked without {', '.join(unasked)}"
     return Quantity(value=_counted[question], unit="tokens", origin="measured", source=source)
 
 
-def provider_of(model: str) -> Provider:
+def provider_of(model: str) -> Maker:
     """Whose model that is. Raises AgentlabError where its name does not tell."""
-    if model.startswith("anthropic:"):
-        return "anthropic"
-    if model.startswith(("openai:", "openai-chat:", "gpt-", "chatgpt-")) or encoding_of(model) is not None:
-        return "openai"
-    if read_name(model) is not None:
-        return "anthropic"
-    raise AgentlabError(f"{model} does not say whose model it is; write anthropic:{model} or openai:{model}")
+    maker = maker_of(model)
+    if maker is None:
+        raise AgentlabError(f"{model} does not say whose model it is; write anthropic:{model} or openai:{model}")
+    return maker
 
 
-def _ask(provider: Provider, fields: Json, key: str) -> int:
+def _ask(provider: Maker, fields: Json, key: str) -> int:
     # Any, because the SDKs type each block of a request, and this one was read from JSON.
     sent: dict[str, Any] = dict(fields)
     try:
@@ -114,7 +112,7 @@ def _ask(provider: Provider, fields: Json, key: str) -> int:
             client_of(api_key=key, timeout=TIMEOUT, max_retries=0, http_client=http) as client,
         ):
             answer = client.post(path, cast_to=httpx2.Response, body=sent)
-    except (errors, httpx2.RequestError) as error:
+    except (errors, httpx2.RequestError, AnswerError) as error:
         raise _no_count(provider, error) from None
     try:
         counted = read_json(answer.content.decode()).get("input_tokens")
@@ -125,7 +123,7 @@ def _ask(provider: Provider, fields: Json, key: str) -> int:
     return counted
 
 
-def _no_count(provider: Provider, error: Exception) -> AgentlabError:
+def _no_count(provider: Maker, error: Exception) -> AgentlabError:
     response = getattr(error, "response", None)
     if response is not None and response.is_redirect:
         where = text_without_keys(str(response.headers.get("location")))[:LONGEST_MESSAGE]

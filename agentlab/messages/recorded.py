@@ -1,7 +1,8 @@
 """Recorded runs: a file of JSON lines, one model call a line, written by one run and replayed by the next.
 
-Each line is an object with ``digest`` (of the canonical JSON of the request), ``request``, and ``reply`` or ``error``
-(the text of the `ModelError`). There are no headers in it, and every key of the environment is taken out.
+Each line is an object with ``request``, ``reply`` or ``error`` (the text of the `ModelError`), and ``digest``, that of
+the canonical JSON of all the others: a line that was changed by hand, in its reply too, is told. It is no seal, because
+whoever changes a line can compute its digest. There are no headers, and every key of the environment is taken out.
 """
 
 import os
@@ -16,6 +17,8 @@ from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import Reply, Request
 from agentlab.messages.keys import text_without_keys, without_keys
 from agentlab.messages.models import Model, ModelError, ScriptError
+from agentlab.messages.received import read_json
+from agentlab.messages.wire import WireError
 from agentlab.shapes import Frozen
 
 
@@ -54,9 +57,9 @@ class Recorded:
         if self._used == len(self._lines):
             raise ScriptError(f"{self.path} has {len(self._lines)} calls and was asked for one more; record it again")
         line = self._lines[self._used]
-        given = _as_json(request)
-        if digest(given) != line.digest:
-            place = first_difference(_as_json(line.request), given)
+        given, recorded = _as_json(request), _as_json(line.request)
+        if canonical_json(given) != canonical_json(recorded):
+            place = first_difference(recorded, given)
             raise ScriptError(f"line {self._used + 1} of {self.path} was recorded for another request: {place}")
         self._used += 1
         if line.reply is None:
@@ -100,17 +103,15 @@ class Recorder:
         return reply
 
     def _append(self, outcome: dict[str, JsonValue], request: Request) -> None:
-        given = _as_json(request)
-        line = canonical_json({"digest": digest(given), "request": given, **outcome}) + "\n"
+        call: dict[str, JsonValue] = {"request": _as_json(request), **outcome}
+        line = canonical_json({"digest": digest(call), **call}) + "\n"
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise RecordingError(
-                f"cannot write {self.path}: {error.strerror}; give a path that can be written"
-            ) from None
+        except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
+            raise RecordingError(f"cannot write {_told(self.path)}: {_why(error)}; give a path to write to") from None
 
 
 def first_difference(recorded: JsonValue, given: JsonValue, where: str = "request") -> str:
@@ -142,10 +143,10 @@ def _short(value: JsonValue) -> str:
 def _read(path: Path) -> list[Line]:
     try:
         text = path.read_bytes().decode()
-    except OSError as error:
-        raise RecordingError(f"cannot read {path}: {error.strerror}; record it with Recorded.record") from None
     except UnicodeDecodeError:
         raise RecordingError(f"{path} is no text in UTF-8; a recording holds lines of JSON") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
+        raise RecordingError(f"cannot read {_told(path)}: {_why(error)}; record it with Recorded.record") from None
     *whole, rest = text.split("\n")
     if rest:
         raise RecordingError(
@@ -162,8 +163,21 @@ def _line(text: str, where: str) -> Line:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the line"
         raise RecordingError(f"{where} is no recorded call: {place}: {first['msg']}; record it again") from None
+    try:
+        call = read_json(text)
+    except WireError as error:  # what the line above lets pass: NaN, a key twice
+        raise RecordingError(f"{where} is no recorded call: {error}; record it again") from None
     if (line.reply is None) == (line.error is None):
         raise RecordingError(f"{where} must hold a reply or an error, and not both; record it again")
-    if digest(_as_json(line.request)) != line.digest:
-        raise RecordingError(f"{where} was changed after it was recorded: its digest is not that of its request")
+    if digest({name: value for name, value in call.items() if name != "digest"}) != line.digest:
+        raise RecordingError(f"{where} was changed after it was recorded: its digest is another; record it again")
     return line
+
+
+def _told(path: Path) -> str:
+    """The path for a line of text: what cannot be printed is escaped."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

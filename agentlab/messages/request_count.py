@@ -17,10 +17,11 @@ from agentlab.messages.conversation import (
 )
 from agentlab.messages.counters import count_message, count_tools
 from agentlab.messages.tokenizers import Tokenizer, tokenizer_for
+from agentlab.messages.uncounted import are_plain, may_shrink, told_tools, uncounted
 from agentlab.messages.wire import to_wire
 from agentlab.messages.wire.aliases import NONE
 from agentlab.messages.wire.body import read
-from agentlab.messages.wire.reading import Notes, a_list
+from agentlab.messages.wire.reading import Notes, a_list, an_object
 from agentlab.shapes import Frozen, Quantity
 
 PartName = Literal["system", "tools", "user", "assistant", "tool_results", "provider_adds"]
@@ -43,14 +44,26 @@ class Part(Frozen):
 
 
 class RequestCount(Frozen):
-    """The tokens of a request. The parts add up to the total; ``not_counted`` says what nobody could count."""
+    """The tokens of a request. The parts add up to the total; ``not_counted`` says what nobody could count.
+
+    Where something is not counted the total is the least that the request has: it has no band, and ``lowest`` is the
+    low end of that sum, None where no error is known. ``may_shrink`` names the settings by which the provider may take
+    away some of what was sent.
+    """
 
     model: str | None
     tokenizer: str
     tokenizer_source: str
     parts: tuple[Part, ...]
     total: Quantity
+    lowest: int | float | None = None
     not_counted: tuple[str, ...] = ()
+    may_shrink: tuple[str, ...] = ()
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the total is a least: something in the request is not counted."""
+        return bool(self.not_counted)
 
     def tokens(self, name: PartName) -> int | float:
         """Tokens of one part; 0 for one that is not there."""
@@ -68,10 +81,16 @@ def count_body(body: JsonValue, dialect: Dialect, model: str | None = None) -> R
     """
     notes = Notes()
     request = read(body, dialect, NONE, notes)
+    whole = an_object(body, "the request")
+    chosen = model if model is not None else model_in(whole)
+    count = count_parts(request, chosen, dialect, left_out=uncounted(whole, notes.losses))
+    return count.model_copy(update={"may_shrink": tuple(may_shrink(whole))})
+
+
+def model_in(body: JsonValue) -> str | None:
+    """The model that a body names; None where it names none."""
     named = body.get("model") if isinstance(body, dict) else None
-    chosen = model if model is not None else named if isinstance(named, str) and named else None
-    lost = dict.fromkeys(f"{loss.where}: {loss.what}" for loss in notes.losses if loss.content)
-    return count_parts(request, chosen, dialect, left_out=tuple(lost))
+    return named if isinstance(named, str) and named else None
 
 
 def count_parts(
@@ -89,6 +108,7 @@ def count_parts(
     """
     counter = tokenizer or tokenizer_for(model)
     by_part = _messages_by_part(request)
+    tools = told_tools(request.tools)
     parts = [
         _texts(
             "system", counter, by_part["system"], system=request.system, kept=_has_system_of_parts(request, dialect)
@@ -96,24 +116,31 @@ def count_parts(
         Part(
             name="tools",
             tokens=counter.tokens(
-                count_tools(request.tools, counter.count),
+                count_tools(tools.counted, counter.count),
                 exact=not request.tools,
-                why=TOOLS_AS_JSON if request.tools else "",
+                why=TOOLS_AS_JSON if tools.counted else "none of them is counted" if request.tools else "",
             ),
         ),
         *(_texts(name, counter, by_part[name]) for name in ("user", "assistant", "tool_results")),
     ]
-    added = _provider_adds(request, model, dialect, counter)
+    added, unpublished = _provider_adds(request, model, dialect, counter)
     if added is not None:
         parts.append(Part(name="provider_adds", tokens=added))
-    missing = [*left_out, *_unpublished(request, model, dialect)]
+    missing = (*left_out, *tools.missing, *unpublished)
+    total = add([part.tokens for part in parts], "the sum of the parts")
+    lowest = None
+    if missing:
+        lowest = total.value if all(_is_sure(part.tokens) for part in parts) else total.low
+        source = "the sum of the parts that are counted; the request has more"
+        total = total.model_copy(update={"low": None, "high": None, "source": source})
     return RequestCount(
         model=model,
         tokenizer=counter.name,
         tokenizer_source=counter.source,
         parts=tuple(parts),
-        total=add([part.tokens for part in parts], "the sum of the parts"),
-        not_counted=tuple(missing),
+        total=total,
+        lowest=lowest,
+        not_counted=missing,
     )
 
 
@@ -170,23 +197,31 @@ def _chat_messages(request: Request) -> list[JsonValue]:
     return a_list(to_wire(request, "openai-chat").body["messages"], "messages")
 
 
-def _provider_adds(request: Request, model: str | None, dialect: Dialect | None, counter: Tokenizer) -> Quantity | None:
-    if _is_claude(model):
-        return tool_prompt(model, request.tool_choice) if request.tools else None
-    if dialect != "openai-chat":
-        return None
-    roles = [str(message.get("role")) for message in _chat_messages(request) if isinstance(message, dict)]
-    frames = 3 * len(roles) + sum(counter.count(role) for role in roles) + 3
-    return counter.tokens(frames, exact=False, why=CHAT_FRAMES)
+def _provider_adds(
+    request: Request, model: str | None, dialect: Dialect | None, counter: Tokenizer
+) -> tuple[Quantity | None, list[str]]:
+    """What the provider puts around what was sent, where that is published; and in words what of it is not."""
+    if dialect == "openai-chat" and not _is_claude(model):
+        roles = [str(message.get("role")) for message in _chat_messages(request) if isinstance(message, dict)]
+        frames = 3 * len(roles) + sum(counter.count(role) for role in roles) + 3
+        return counter.tokens(frames, exact=False, why=CHAT_FRAMES), []
+    frames_missing = ["what the provider adds around each message: not published"] if request.messages else []
+    if not request.tools or not (_is_claude(model) or dialect == "anthropic"):
+        return None, frames_missing
+    prompt = "the system prompt that the provider adds to tools"
+    if not _is_claude(model):
+        return None, [f"{prompt}: its size depends on the model, and none of Claude is named", *frames_missing]
+    if not are_plain(request.tools):
+        why = "the documented number does not hold with tools that the provider runs or defines, or that code calls"
+        return None, [f"{prompt}: {why}", *frames_missing]
+    added = tool_prompt(model, request.tool_choice)
+    if added is None:
+        return None, [f"{prompt}: no number is known for {model}", *frames_missing]
+    return added, frames_missing
 
 
-def _unpublished(request: Request, model: str | None, dialect: Dialect | None) -> list[str]:
-    missing = []
-    if _is_claude(model) and request.tools and tool_prompt(model, request.tool_choice) is None:
-        missing.append(f"the system prompt that the provider adds to tools: no number is known for {model}")
-    if _is_claude(model) or dialect != "openai-chat":
-        missing.append("what the provider adds around each message: not published")
-    return missing
+def _is_sure(tokens: Quantity) -> bool:
+    return tokens.origin == "exact" or not tokens.value
 
 
 def _is_claude(model: str | None) -> TypeGuard[str]:

@@ -1,5 +1,6 @@
 """Which tokenizer a model has, and what a count by it is worth: exact, or an estimate with its band."""
 
+import re
 from math import floor
 from typing import Literal, NamedTuple
 
@@ -7,6 +8,9 @@ from agentlab.messages import claude
 from agentlab.messages.counters import TextCounter, count_text
 from agentlab.messages.vocabulary import EncodingName, encoding_of
 from agentlab.shapes import Quantity
+
+Maker = Literal["anthropic", "openai"]
+"""The two providers whose models and wire formats are known here."""
 
 
 class Tokenizer(NamedTuple):
@@ -66,12 +70,23 @@ def bare_name(model: str) -> str:
     return name if separator and provider in ("anthropic", "openai", "openai-chat") else model
 
 
+def maker_of(model: str) -> Maker | None:
+    """Whose model that is, by its name or the provider in front of it; None where neither tells."""
+    provider, separator, _ = model.partition(":")
+    if separator and provider in ("anthropic", "openai", "openai-chat"):
+        return "anthropic" if provider == "anthropic" else "openai"
+    if model.startswith(("gpt-", "chatgpt-")) or re.match(r"o\d", model) or encoding_of(model) is not None:
+        return "openai"
+    return "anthropic" if claude.read_name(model) is not None else None
+
+
 def _claude(name: str) -> Tokenizer:
+    family = claude.family_of(name)
     counter = claude.reconstruction(name)
     if counter is not None:
-        source = f"ctok, a reconstruction by third parties of the tokenizer of {name}; it publishes how it fared"
-        return Tokenizer("ctok", counter, "estimated", source)
-    family = claude.family_of(name)
+        source = "the package ctok, a reconstruction by third parties of Claude's tokenizer; it publishes how it fared"
+        doubt = "" if family is not None and family.measured else f", and nothing was measured for {name}"
+        return Tokenizer("ctok (a reconstruction)", counter, "estimated", f"{source}{doubt}")
     if family is None:
         return _o200k(f"no factor is known for {name}")
     short = f"o200k_base x {family.factor:g} (data/facts/tokenizers.csv, {family.name})"

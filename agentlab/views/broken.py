@@ -81,12 +81,10 @@ def rules_table(cases: Sequence[Broken]) -> Table:
 
 
 def demands_table(rules: Sequence[str]) -> Table:
-    """What each rule demands, what the provider says when it is broken, and where that is from."""
-    rows = tuple(
-        (rule, RULES[rule].demands, RULES[rule].says or "(its text is not known)", RULES[rule].source) for rule in rules
-    )
-    columns = ("rule", "demands", "the provider says", "source")
-    return Table("The rules", columns, rows, words=columns[1:])
+    """What each rule demands, and where that is from."""
+    rows = tuple((rule, RULES[rule].demands, RULES[rule].source) for rule in rules)
+    columns = ("rule", "demands", "source")
+    return Table("What these rules demand", columns, rows, words=columns[1:])
 
 
 def shape(history: Mapping[str, JsonValue] | Sequence[JsonValue]) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from pydantic import JsonValue
+from pydantic_core import from_json
 
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import Dialect, StopReason
@@ -104,6 +105,24 @@ def arguments_table(texts: Iterable[str]) -> Table:
     rows = tuple((_shown(text), _loads(text), _parsed(text)) for text in texts)
     columns = ("what the model wrote", "json.loads", "the argument parser")
     return Table("Arguments: text from a model", columns, rows, words=columns[1:])
+
+
+def cut_table(texts: Iterable[str]) -> Table:
+    """What a reader in partial mode makes of each text that arrived, and what the argument parser does.
+
+    The reader is jiter, which pydantic carries. Anthropic's SDK runs it over the arguments of a streamed call.
+    """
+    rows = tuple((_end_of(text), _partially(text), _parsed(text)) for text in texts)
+    columns = ("what arrived", "read in partial mode", "the argument parser")
+    return Table("A call that was cut", columns, rows, words=columns[1:])
+
+
+def _partially(text: str) -> str:
+    return str(from_json(text, allow_partial=True))
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= 46 else f"... {text[-42:]}"
 
 
 def _loads(text: str) -> str:

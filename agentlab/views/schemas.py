@@ -69,13 +69,13 @@ def figure(sizes: SchemaShare) -> "Chart":
 
 
 def tool_prompt_table() -> Table:
-    """What Anthropic adds to a request as soon as it has tools, by model in use (data/facts/tool_prompt_tokens.csv)."""
+    """What Anthropic adds to a request as soon as it has tools, by model in use and by the request's tool_choice."""
     rows = tuple(
         (row["model"], row["auto_none"] or "not known", row["any_tool"] or "not known", cited(row))
         for row in read_facts("tool_prompt_tokens")
         if row["retired"] == "no"
     )
-    columns = ("Claude", "tool use is free", "tool use is forced", "source")
+    columns = ("Claude", "tool_choice: auto, none", "tool_choice: any, tool", "source")
     return Table("Tokens added to a request with tools", columns, rows, words=("source",))
 
 

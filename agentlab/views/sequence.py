@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agentlab.messages.conversation import Dialect, Reply, Request, ToolResult
 from agentlab.views.tables import Table
-from agentlab.views.tokens import messages_table
+from agentlab.views.tokens import AT_LEAST, messages_table
 
 
 def sequence(
@@ -15,6 +15,7 @@ def sequence(
     Between a reply with calls and the next request stands what your code does: each call, and its result.
     """
     table = messages_table(messages, model, dialect)
+    least = "at least " if table.columns[-1] == AT_LEAST else ""
     lines = [
         "sequenceDiagram",
         "    accTitle: The messages of a tool call",
@@ -27,7 +28,7 @@ def sequence(
     for number, (message, row) in enumerate(zip(messages, table.rows, strict=True), start=1):
         parts = [f"{name} {n}" for name, n in zip(table.columns[1:-1], row[1:-1], strict=True) if n != "0"]
         arrow, what = ("C->>M", "request") if isinstance(message, Request) else ("M-->>C", "reply")
-        lines.append(f"    {arrow}: {number} {what}: {row[-1]} tokens<br/>({', '.join(parts)})")
+        lines.append(f"    {arrow}: {number} {what}: {least}{row[-1]} tokens<br/>({', '.join(parts)})")
         following = messages[number] if number < len(messages) else None
         if isinstance(message, Reply) and message.tool_calls:
             lines.append("    Note over C: the model has run nothing<br/>your code decides")

@@ -21,9 +21,12 @@ LABELS: dict[PartName, str] = {
 
 UNPUBLISHED = "not published"
 
+TOTAL, AT_LEAST = "total", "at least"
+"""What the sum of the parts is called: the total, or the least there is where something is not counted."""
+
 
 def parts_table(count: RequestCount) -> Table:
-    """One row a part: tokens, share of the request, where the true number probably lies, and the origin."""
+    """One row a part: tokens, share of what is counted, where the true number probably lies, and the origin."""
     rows = [
         (
             LABELS[part.name],
@@ -35,10 +38,10 @@ def parts_table(count: RequestCount) -> Table:
         for part in count.parts
     ]
     total = (
-        "total",
+        AT_LEAST if count.at_least else TOTAL,
         _whole(count.total.value),
         "100%" if count.total.value else "",
-        band(count.total),
+        _band_of_total(count),
         count.total.origin,
     )
     columns = ("part", "tokens", "share", "probably", "origin")
@@ -53,24 +56,30 @@ def notes(count: RequestCount) -> list[str]:
         if how and part.tokens.value:
             said.append(f"{_sentence_case(LABELS[part.name])}: {how}.")
     if any(part.tokens.low is not None for part in count.parts):
-        said.append(
-            "Probably: nine of ten texts lay in the band of their estimate; the band of the total is their sum."
-        )
-    elif any(part.tokens.origin == "estimated" for part in count.parts):
-        said.append("How far these estimates are off is not known here, so no band is shown.")
-    return said + [f"Not counted: {what}." for what in count.not_counted]
+        said.append("Probably: nine of ten texts lay in the band of their estimate; bands are added up for the sum.")
+    bare = [part for part in count.parts if part.tokens.origin == "estimated" and part.tokens.low is None]
+    if any(part.tokens.value for part in bare):
+        said.append("How far an estimate without a band is off is not known here.")
+    said += [f"Not counted: {what}." for what in count.not_counted]
+    if count.at_least:
+        said.append("So the request has more than the sum of its parts here, and each part a smaller share.")
+    return said + [f"Counted as sent, but {what}." for what in count.may_shrink]
 
 
 def parts_sentence(count: RequestCount) -> str:
     """The point of the table: how large the request is, how much of it is schema, and which part is the largest."""
     total = count.total
     if not total.value:
-        return "The request is empty."
-    size = f"about {_whole(total.value)} tokens" + (f" (probably {band(total)})" if total.low is not None else "")
+        return "Nothing of the request can be counted here." if count.at_least else "The request is empty."
+    where = _band_of_total(count)
+    size = _size(count) + (f" (probably {where})" if where and where != f"{_whole(total.value)} or more" else "")
     largest = max(count.parts, key=lambda part: part.tokens.value)
+    whole = " of what is counted" if count.at_least else ""
+    tools = count.tokens("tools")
     return (
-        f"The request has {size}; {_whole(count.tokens('tools'))} of them ({count.share('tools'):.0%}) "
-        f"are tool schemas. The largest part is {LABELS[largest.name]} with {count.share(largest.name):.0%}."
+        f"The request has {size}; {_whole(tools)} of them ({count.share('tools'):.0%}{whole}) "
+        f"{'is' if tools == 1 else 'are'} tool schemas. "
+        f"The largest part is {LABELS[largest.name]} with {count.share(largest.name):.0%}."
     )
 
 
@@ -89,7 +98,8 @@ def messages_table(
         for number, (message, count) in enumerate(zip(exchange, counts, strict=True), start=1)
     )
     counter = f", {counts[0].tokenizer} ({counts[0].total.origin})" if counts else ""
-    return Table(f"Tokens of each message{counter}", ("message", *(LABELS[name] for name in used), "total"), rows)
+    last = AT_LEAST if any(count.at_least for count in counts) else TOTAL
+    return Table(f"Tokens of each message{counter}", ("message", *(LABELS[name] for name in used), last), rows)
 
 
 def messages_sentence(
@@ -104,11 +114,14 @@ def messages_sentence(
     new = last.messages[len(before.messages) :] if same else last.messages
     whole = _counted(last, model, dialect)
     results = sum(count_parts(Request(messages=(each,)), model).total.value for each in new if each.role == "tool")
-    sent = sum(_counted(request, model, dialect).total.value for request in requests)
+    counts = [_counted(request, model, dialect) for request in requests]
+    sent = sum(count.total.value for count in counts)
+    least = "at least " if any(count.at_least for count in counts) else ""
     return (
-        f"Message {exchange.index(last) + 1} has {_whole(whole.total.value)} tokens, of which {_whole(results)} "
-        f"are new to the model (the results); {whole.share('tools'):.0%} are tool schemas. "
-        f"The {len(requests)} requests together send {_whole(sent)}."
+        f"Message {exchange.index(last) + 1} has {'at least ' if whole.at_least else ''}{_tokens(whole.total.value)}, "
+        f"of which {_whole(results)} {'is' if results == 1 else 'are'} new to the model (the results); "
+        f"{whole.share('tools'):.0%} {'of what is counted ' if whole.at_least else ''}are tool schemas. "
+        f"The {len(requests)} requests together send {least}{_whole(sent)}."
     )
 
 
@@ -148,7 +161,7 @@ def share_sentence(sizes: SchemaShare) -> str:
     """The point of the slider, with the number of tools at which schemas are half of the request."""
     tools = f"{sizes.tools:,} tool{'' if sizes.tools == 1 else 's'}"
     said = (
-        f"{tools} of {sizes.schema_tokens:,} tokens are {sizes.schemas:,} tokens of schema: {sizes.share:.0%} of a "
+        f"{tools} of {_tokens(sizes.schema_tokens)} are {_tokens(sizes.schemas)} of schema: {sizes.share:.0%} of a "
         f"request of {sizes.request:,}, and they are sent with every request."
     )
     if not sizes.schema_tokens or not sizes.history_tokens:
@@ -182,6 +195,19 @@ def band(tokens: Quantity) -> str:
     return "" if tokens.low is None or tokens.high is None else f"{tokens.low:,} to {tokens.high:,}"
 
 
+def _size(count: RequestCount) -> str:
+    """How large the request is, and how surely: exactly as many, about, or at least."""
+    sure = all(part.tokens.origin == "exact" or not part.tokens.value for part in count.parts)
+    least = "at least " if count.at_least else ""
+    return f"{least}{'' if least and sure else 'about '}{_tokens(count.total.value)}"
+
+
+def _band_of_total(count: RequestCount) -> str:
+    if not count.at_least:
+        return band(count.total)
+    return f"{_whole(count.lowest)} or more" if count.lowest else ""
+
+
 def _counted(message: Request | Reply, model: str | None, dialect: Dialect | None) -> RequestCount:
     if isinstance(message, Request):
         return count_parts(message, model, dialect)
@@ -190,6 +216,10 @@ def _counted(message: Request | Reply, model: str | None, dialect: Dialect | Non
 
 def _origin(tokens: Quantity) -> str:
     return tokens.origin if tokens.value else ""
+
+
+def _tokens(value: int | float) -> str:
+    return f"{_whole(value)} token{'' if value == 1 else 's'}"
 
 
 def _whole(value: int | float) -> str:

@@ -17,12 +17,15 @@ from agentlab.paths import clone_folder
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PAGE_HEIGHT = 900
 
-# The notebook scrolls inside JupyterLab's own panel, so its height is asked for and the window is made as high.
-_HEIGHT = """() => {
+# The notebook scrolls inside JupyterLab's own panel, so the window is made as high as its last cell needs. The panel's
+# scroll height does not tell: it grows with the window, because one can scroll past the end.
+_ROOM_BELOW = """() => {
     const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer');
     panel.scrollTop = 0;
-    return Math.ceil(panel.scrollHeight + document.body.clientHeight - panel.clientHeight);
+    const end = Math.max(...[...panel.querySelectorAll('.jp-Cell')].map(cell => cell.getBoundingClientRect().bottom));
+    return Math.floor(panel.getBoundingClientRect().bottom - end);
 }"""
+MARGIN = 20
 
 
 def picture(page: Page, address: str, notebook: str, file: Path) -> None:
@@ -32,10 +35,16 @@ def picture(page: Page, address: str, notebook: str, file: Path) -> None:
     page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     run_all_cells(page)
     page.wait_for_timeout(2_000)  # charts draw after their cell is done, and nothing says when
-    for _ in range(2):  # what is laid out anew may need more room, and the new height scrolls it away from the top
-        page.set_viewport_size({"width": 1280, "height": page.evaluate(_HEIGHT)})
+    height = PAGE_HEIGHT
+    for _ in range(5):  # what is laid out anew may need more room again
+        room = page.evaluate(_ROOM_BELOW)
+        if room >= MARGIN:
+            break
+        height += MARGIN - room
+        page.set_viewport_size({"width": 1280, "height": height})
         page.wait_for_timeout(1_000)
-    page.evaluate(_HEIGHT)
+    else:
+        raise RuntimeError(f"{notebook} does not fit a window {height} pixels high")
     page.screenshot(path=file)
 
 

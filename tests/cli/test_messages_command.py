@@ -42,12 +42,44 @@ def convert(file, source, target, *options):
     return cli.call(["messages", "convert", file, "--from", source, "--to", target, *options])
 
 
-@pytest.mark.parametrize("history", [SOUND, {"messages": SOUND, "model": "m"}])
+@pytest.mark.parametrize("history", [SOUND, {"messages": SOUND, "model": "m", "max_tokens": 9}])
 def test_a_sound_history_gives_an_empty_list_and_status_0(written, capsys, history):
     assert check(written(history), "anthropic", "--json") == 0
     assert capsys.readouterr() == ("[]\n", "")
     assert check(written(history), "anthropic") == 0
     assert "no findings" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_all_clear_names_what_was_looked_at_and_says_so_where_only_messages_were(written, capsys, dialect):
+    listed = [TASK]
+    body = {"input" if dialect == "openai-responses" else "messages": listed, "max_tokens": 9}
+    assert check(written(listed), dialect) == 0
+    bare = " ".join(capsys.readouterr().out.split())
+    assert check(written(body), dialect) == 0
+    whole = " ".join(capsys.readouterr().out.split())
+    assert "bare list" in bare
+    assert "tool_choice" not in bare
+    assert "tool_choice" in whole
+    assert ("max_tokens" in whole) == (dialect == "anthropic")
+
+
+def test_a_file_is_taken_for_what_is_sent_and_a_bare_list_is_not(written, capsys):
+    assert check(written({"messages": SOUND}), "anthropic", "--json") == 1
+    assert [finding["rule"] for finding in json.loads(capsys.readouterr().out)] == ["B1"]
+    assert check(written(SOUND), "anthropic", "--json") == 0
+
+
+def test_an_odd_message_is_a_finding_beside_the_others(written, capsys):
+    history = [*SOUND[:2], {"role": "tool", "tool_call_id": "toolu_1", "content": "42"}]
+    body = {"max_tokens": 9, "tools": [{"name": "f"}], "messages": history}
+    assert check(written(body), "anthropic", "--json") == 1
+    found = {finding["rule"]: finding["where"] for finding in json.loads(capsys.readouterr().out)}
+    assert found == {
+        "M1": "messages[2].role",
+        "A1": "messages[1].content[0]",
+        "T2": "tools[0].input_schema",
+    }
 
 
 def test_a_missing_result_is_a_finding_and_status_1(written, capsys):
@@ -117,7 +149,6 @@ UNREADABLE = [
     pytest.param(b'"text"', "a request body", id="text"),
     pytest.param(b"{}", "messages", id="no messages"),
     pytest.param(b'{"messages": 5}', "messages must be a list", id="messages that are none"),
-    pytest.param(b'[{"role": "tool", "content": "x"}]', "messages[0].role", id="a role of another dialect"),
     pytest.param(b'[{"role": "assistant", "tool_calls": []}]', "openai-chat", id="another dialect"),
 ]
 
@@ -141,7 +172,7 @@ def test_convert_refuses_the_same_files(written, capsys, content, named):
 
 
 def test_nesting_that_no_message_can_hold_is_refused_by_convert(written, capsys):
-    deep = b'{"messages": [], "x": ' + b"[" * 300 + b"]" * 300 + b"}"
+    deep = b'{"max_tokens": 9, "messages": [{"role": "user", "content": "?"}], "x": ' + b"[" * 300 + b"]" * 300 + b"}"
     assert convert(written(deep), "anthropic", "openai-chat") == 2
     assert "nested deeper than" in capsys.readouterr().err
     assert check(written(deep), "anthropic") == 0
@@ -201,7 +232,8 @@ def test_convert_that_loses_nothing_succeeds_in_silence(written, capsys):
 def test_there_and_back_keeps_calls_results_and_order(written, capsys, tmp_path, there):
     middle = tmp_path / "there.json"
     together = [*SPLIT[:2], {"role": "user", "content": [RESULT, {**RESULT, "tool_use_id": "toolu_2"}]}]
-    assert convert(written(together), "anthropic", there, "--output", str(middle)) == 0
+    body = {"max_tokens": 9, "messages": together}
+    assert convert(written(body), "anthropic", there, "--output", str(middle)) == 0
     assert capsys.readouterr() == ("", "")
     assert check(str(middle), there, "--json") == 0
     capsys.readouterr()

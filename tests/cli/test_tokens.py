@@ -15,7 +15,7 @@ from agentlab.messages.counters import count_text
 from agentlab.messages.wire import DIALECTS, to_wire
 
 KEYS = ["file", "dialect", "dialect_detected", "model", "tokenizer", "tokenizer_source", "parts", "total"]
-KEYS += ["not_counted", "provider"]
+KEYS += ["not_counted", "may_shrink", "provider", "warnings"]
 PARTS = ["system", "tools", "user", "assistant", "tool_results", "provider_adds"]
 QUANTITY = {"tokens", "unit", "origin", "source", "low", "high", "share"}
 
@@ -58,7 +58,12 @@ def test_a_body_of_each_dialect_is_split_into_its_parts(capsys, write, dialect, 
     assert result["parts"]["user"]["tokens"] == count_text("What is due?")
     assert result["parts"]["tool_results"]["tokens"] == count_text("INV-7")
     known = [part for part in result["parts"].values() if part is not None]
-    assert all(set(part) == QUANTITY for part in [*known, result["total"]])
+    assert all(set(part) == QUANTITY for part in known)
+    assert all(part["source"] for part in [*known, result["total"]])
+    assert set(result["total"]) == {*QUANTITY, "at_least"}
+    assert result["total"]["at_least"] is bool(result["not_counted"]) is (dialect != "openai-chat")
+    assert result["total"]["high"] is None
+    assert len(result["warnings"]) == (dialect == "anthropic")
     assert sum(part["tokens"] for part in known) == result["total"]["tokens"]
     assert (result["parts"]["provider_adds"] is not None) is (dialect == "openai-chat")
     assert result["provider"] is None
@@ -93,15 +98,16 @@ def test_a_person_sees_each_part_its_share_its_band_and_what_is_missing(capsys, 
     said = capsys.readouterr().out
     assert "Dialect: anthropic (detected). Model: claude-opus-4-7." in said
     rows = {line.split("  ")[0]: line for line in said.splitlines()}
-    for part in ("system", "tools", "user", "assistant", "tool results", "total"):
+    for part in ("system", "tools", "user", "assistant", "tool results", "provider adds", "at least"):
         assert "%" in rows[part]
-        assert " to " in rows[part]
         assert "estimated" in rows[part]
-    assert "exact" in rows["provider adds"]
+        assert (" to " in rows[part]) is (part not in ("provider adds", "at least"))
+    assert "total" not in rows
+    assert "The request has at least about" in said
     assert "are tool schemas" in said
     assert "data/facts/tokenizers.csv" in said
-    assert "Not counted: messages" in said
-    assert "'image'" in said
+    assert "Provider adds: documented for Opus 4.7, not counted here" in said
+    assert "Not counted: the part of type 'image' (messages[3].content[0])." in said
 
 
 def test_an_estimate_for_a_model_that_nobody_measured_says_so(capsys, write):
@@ -109,6 +115,16 @@ def test_an_estimate_for_a_model_that_nobody_measured_says_so(capsys, write):
     said = capsys.readouterr().out
     assert "unverified" in said
     assert "no number is known for claude-sonnet-5-5" in said
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_on_a_terminal_of_80_columns_no_line_is_longer(capsys, write, monkeypatch, dialect):
+    monkeypatch.setenv("COLUMNS", "80")
+    file = write({**to_wire(REQUEST, dialect).body, "previous_response_id": "resp_1", "truncation": "auto"})
+    assert cli.call(["tokens", file, "--dialect", dialect, "--model", "claude-sonnet-4-5"]) == 0
+    captured = capsys.readouterr()
+    assert max(len(line) for line in captured.out.splitlines()) <= 80
+    assert "stored (previous_response_id)" in " ".join(captured.out.split())
 
 
 def test_an_empty_request_is_no_failure(capsys, write):
@@ -123,6 +139,39 @@ def test_ambiguous_text_is_asked_about_and_never_guessed(capsys, write):
     assert "anthropic or openai-chat; say which with --dialect" in captured.err
 
 
+PLAIN = [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect"),
+    [("claude-opus-4-7", "anthropic"), ("gpt-5.2", "openai-chat"), ("o9-mini", "openai-chat")],
+)
+def test_where_two_dialects_read_a_body_its_model_decides(capsys, write, model, dialect):
+    for found in (
+        as_json(capsys, write({"model": model, "messages": PLAIN})),
+        as_json(capsys, write({"model": "llama", "messages": PLAIN}), "--model", model),
+    ):
+        assert (found["dialect"], found["dialect_detected"], found["warnings"]) == (dialect, True, [])
+
+
+def test_a_model_of_openai_leaves_two_dialects_for_a_bare_list(capsys, write):
+    assert cli.call(["tokens", write(PLAIN), "--model", "gpt-5.2"]) == 2
+    assert "openai-chat or openai-responses; say which with --dialect" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model"), [("anthropic", "gpt-5.2"), ("openai-chat", "claude-opus-5"), ("openai-responses", "claude-3")]
+)
+def test_a_body_of_one_provider_and_a_model_of_another_is_counted_with_a_warning(capsys, write, dialect, model):
+    file = write({"model": model, **to_wire(REQUEST, dialect).body})
+    assert cli.call(["tokens", file, "--json"]) == 0
+    captured = capsys.readouterr()
+    (said,) = json.loads(captured.out)["warnings"]
+    assert captured.err == f"warning: {said}\n"
+    assert dialect in said
+    assert model in said
+
+
 @pytest.mark.parametrize(
     ("content", "options", "named"),
     [
@@ -130,6 +179,9 @@ def test_ambiguous_text_is_asked_about_and_never_guessed(capsys, write):
         (b"", [], "is no JSON"),
         (b"\xff\xfe", [], "is no JSON"),
         (b'{"messages": [NaN]}', [], "NaN is no JSON number"),
+        (b'{"messages": [], "messages": []}', [], "the key 'messages' is written twice"),
+        (b'{"messages": [], "temperature": 1e999}', [], "1e999 is larger than any"),
+        (b"\xef\xbb\xbf[]", ["--dialect", "openai-chat"], "byte order mark"),
         (b"[" * 100_000, [], "nested too deeply"),
         (b"9" * 5_000, [], "is no JSON"),
         (b'"hi"', [], "no request in a dialect"),
@@ -157,10 +209,6 @@ def test_a_file_that_is_none_costs_one_line_and_status_2(capsys, file):
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
     assert "cannot be read" in captured.err
-
-
-def test_a_file_with_a_mark_at_its_start_is_read(capsys, write):
-    assert as_json(capsys, write(b"\xef\xbb\xbf[]"), "--dialect", "openai-chat")["total"]["tokens"] == 3
 
 
 def test_without_a_key_the_provider_is_not_asked(capsys, write, monkeypatch):

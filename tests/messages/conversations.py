@@ -33,7 +33,7 @@ arguments = objects | unparsable | st.just({"_unparsed_arguments": "{"}) | st.ju
 
 @st.composite
 def requests(draw):
-    """A request whose history is in the order that every provider takes: each call answered at once, ids unique."""
+    """A request that every provider takes: each call answered at once, ids unique, a choice among the tools."""
     messages = [UserMessage(content=draw(contents))]
     ids = iter(
         draw(
@@ -60,19 +60,16 @@ def requests(draw):
         else:
             messages.append(AssistantMessage(content=draw(contents)))
             messages.append(draw(st.builds(UserMessage, content=contents) | st.builds(SystemMessage, content=contents)))
+    tools = tuple(
+        ToolSchema(name=name, description=draw(contents), parameters={"type": "object", "properties": draw(objects)})
+        for name in draw(st.lists(names, max_size=3, unique=True))
+    )
+    choices = [ToolChoice(mode=mode) for mode in (("auto", "any", "none") if tools else ("auto", "none"))]
+    choices += [ToolChoice(mode="tool", name=tool.name) for tool in tools]
     return Request(
         system=draw(contents),
-        tools=tuple(
-            ToolSchema(
-                name=name, description=draw(contents), parameters={"type": "object", "properties": draw(objects)}
-            )
-            for name in draw(st.lists(names, max_size=3, unique=True))
-        ),
+        tools=tools,
         messages=tuple(messages),
-        tool_choice=draw(
-            st.none()
-            | st.sampled_from(["auto", "any", "none"]).map(lambda mode: ToolChoice(mode=mode))
-            | names.map(lambda name: ToolChoice(mode="tool", name=name))
-        ),
+        tool_choice=draw(st.none() | st.sampled_from(choices)),
         max_output_tokens=draw(st.none() | st.integers(1, 9_999)),
     )

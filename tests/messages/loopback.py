@@ -60,6 +60,14 @@ class Hang(NamedTuple):
     """No answer at all, until the block is left."""
 
 
+class Endless(NamedTuple):
+    """`start`, then `more` again and again until the client is gone; `sent` is called after each."""
+
+    start: bytes
+    more: bytes
+    sent: object = None
+
+
 class HangUp(NamedTuple):
     """The connection is closed without an answer."""
 
@@ -196,6 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
             case Hang():
                 self.loopback._closing.wait()
                 self.close_connection = True
+            case Endless(start, more, sent):
+                self._without_end(start, more, sent)
             case HangUp():
                 self.close_connection = True
             case other:
@@ -213,6 +223,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(200, {"content-type": "text/event-stream", "request-id": "req_1"}, len(data) + 100 * answer.cut)
         self.wfile.write(data)
         self.close_connection = self.close_connection or answer.cut
+
+    def _without_end(self, start, more, sent):
+        self.close_connection = True
+        try:
+            self.wfile.write(start)
+            while not self.loopback._closing.is_set():
+                self.wfile.write(more)
+                if sent is not None:
+                    sent()
+        except OSError:
+            pass  # the client is gone, as it should be
 
     def _head(self, code, headers, length):
         self.send_response(code)

@@ -84,6 +84,10 @@ def function(name):
     return {"type": "function", "function": {"name": name, "parameters": {}}}
 
 
+def flat(name, **more):
+    return {"type": "function", "name": name, "parameters": None, **more}
+
+
 class Case(NamedTuple):
     """`sound` is a step away from `broken`. What is large is a function that makes it."""
 
@@ -92,6 +96,7 @@ class Case(NamedTuple):
     why: str
     broken: object
     sound: object
+    level: str = "must"
 
     def histories(self):
         return tuple(history() if callable(history) else history for history in (self.broken, self.sound))
@@ -195,7 +200,13 @@ CASES = [
         {"messages": PAIR, "tools": [tool("f", defer_loading=True)]},
         {"messages": PAIR, "tools": [tool("f", defer_loading=True), tool("g")]},
     ),
-    Case("A11", A, "two summaries", [user(summary("old"), summary("new"))], [user(summary("new")), assistant(text())]),
+    Case(
+        "A11",
+        A,
+        "two summaries",
+        [user(summary("old"), summary("new"))],
+        [user(summary("new")), assistant(text()), TASK],
+    ),
     Case("A11", A, "a summary in the middle", [TASK, assistant(summary())], [user(summary(), text())]),
     Case(
         "A11",
@@ -344,8 +355,8 @@ CASES = [
         "N1",
         R,
         "129 characters",
-        {"input": "x", "tools": [{"type": "function", "name": "f" * 129}]},
-        {"input": "x", "tools": [{"type": "function", "name": "f" * 128}]},
+        {"input": "x", "tools": [flat("f" * 129)]},
+        {"input": "x", "tools": [flat("f" * 128)]},
     ),
     Case(
         "N1", R, "a dot in the history", [item("a", "files.read"), output("a")], [item("a", "files_read"), output("a")]
@@ -421,6 +432,57 @@ CASES = [
         [{"type": "function_call", "call_id": "a", "name": "f"}, output("a")],
         [item("a"), output("a")],
     ),
+    Case("M1", A, "a role of another dialect", [*PAIR, say(role="tool")], [*PAIR, say(role="system")]),
+    Case("M1", A, "a message without a role", [*PAIR, {"content": "x"}], [*PAIR, say()]),
+    Case("M1", A, "a message that is no object", [*PAIR, 5], PAIR),
+    Case("M1", A, "a message of OpenAI among those of Anthropic", [*PAIR, chat_calls("b")], PAIR),
+    Case(
+        "M1", C, "a function's message without a name", [say(role="function")], [{**say(role="function"), "name": "f"}]
+    ),
+    Case("M1", C, "a role that nobody has", [say(), say(role="robot")], [say(), say(role="developer")]),
+    Case("M1", C, "a text part without text", [user({"type": "text"})], [user(text())]),
+    Case("M1", R, "a role of another dialect", [say(), say(role="tool")], [say(), say(role="developer")]),
+    Case("M1", R, "a type that is a number", [say(), {"type": 5}], [say(), {"type": "telepathy"}]),
+    Case(
+        "M1", R, "a text part without text", [user({"type": "input_text"})], [user({"type": "input_text", "text": ""})]
+    ),
     Case("M2", C, "half a surrogate pair", [say(HALF)], [say("\U0001f600")]),
     Case("M2", R, "half a surrogate pair", [say(HALF)], [say("\U0001f600")]),
+    Case(
+        "M3",
+        C,
+        "an image in a tool message",
+        [say(), chat_calls("a"), chat_result("a", [text(), {"type": "image_url", "image_url": {"url": "x"}}])],
+        [say(), chat_calls("a"), chat_result("a", [text(), text()])],
+    ),
+    Case(
+        "M3",
+        C,
+        "a tool message with no part",
+        [say(), chat_calls("a"), chat_result("a", [])],
+        [say(), chat_calls("a"), chat_result("a", [text("")])],
+    ),
+    Case(
+        "R1",
+        R,
+        "an output that may be behind a reference",
+        [say(), item("a"), {"type": "item_reference", "id": "fco_1"}],
+        [say(), item("a"), output("a"), {"type": "item_reference", "id": "fco_1"}],
+        "should",
+    ),
+    Case(
+        "R1",
+        R,
+        "an output that may be in the conversation of the provider",
+        {"conversation": "conv_1", "input": [item("a")]},
+        {"conversation": "conv_1", "input": [item("a"), output("a")]},
+        "should",
+    ),
+    Case(
+        "R1",
+        R,
+        "a reference before the call, which no output can be",
+        [{"id": "fco_1"}, item("a")],
+        [{"id": "fco_1"}, item("a"), output("a")],
+    ),
 ]

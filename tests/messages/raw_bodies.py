@@ -1,7 +1,12 @@
 """Wire bodies as real clients send them, full of what the generic form has no place for."""
 
 PNG = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
 
 ANTHROPIC = {
     "everything": {

@@ -138,6 +138,17 @@ def test_what_only_another_dialect_can_say_is_named_as_missing(provider):
     assert "without" not in provider_count(REQUEST, "gpt-5.2").source
 
 
+def test_what_the_endpoint_does_not_take_is_named_and_not_sent(provider):
+    thread = {"type": "continue", "previous_message_id": "msg_1"}
+    body = {"messages": [{"role": "user", "content": "So?"}], "thread": thread, "mcp_servers": None}
+    counted = provider_count(from_wire(body, "anthropic"), "claude-opus-4-7")
+    assert counted.source.endswith("; asked without thread")
+    assert "thread" not in provider.asked[0][2]
+    stored = {"input": "So?", "previous_response_id": "resp_1"}
+    assert "asked without" not in provider_count(from_wire(stored, "openai-responses"), "gpt-5.2").source
+    assert provider.asked[1][2]["previous_response_id"] == "resp_1"
+
+
 def test_without_a_key_nothing_is_sent(provider, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(AgentlabError, match="ANTHROPIC_API_KEY"):

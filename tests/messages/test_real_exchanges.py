@@ -16,6 +16,7 @@ import pytest
 from loopback import NAMES, Body, Events, Loopback, Status
 
 from agentlab.messages.conversation import Request, StopReason, UserMessage
+from agentlab.messages.pairing import check
 from agentlab.messages.received import with_sendable_arguments
 from agentlab.messages.streams import assembled
 from agentlab.messages.wire import from_wire, reply_from_wire
@@ -86,6 +87,12 @@ def test_our_next_request_carries_the_messages_that_the_recorded_next_one_did(an
         assert [said(body) for body in ours] == [said({**body, "model": None}) for body in sent]
         compared += len(sent)
     assert compared >= len(anthropic_runs) > 0
+
+
+def test_no_rule_refuses_a_request_that_the_provider_answered(anthropic_runs):
+    answered = [e["request"]["body"] for run in anthropic_runs for e in run if e["response"]["status_code"] == 200]
+    assert answered
+    assert [check(body, "anthropic", whole=True) for body in answered] == [[] for _ in answered]
 
 
 def test_every_real_reply_of_anthropic_is_read_with_its_stop_and_its_usage(anthropic_runs):

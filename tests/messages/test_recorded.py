@@ -93,9 +93,10 @@ def test_a_line_is_on_the_disk_before_its_reply_is_handed_on(tmp_path):
         assert path.read_bytes().count(b"\n") == number
 
 
-def test_the_digest_is_that_of_the_canonical_request(tmp_path):
+def test_the_digest_is_that_of_the_canonical_request_and_reply(tmp_path):
     line = json.loads(recording(tmp_path / "run.jsonl", ASK).read_text())
-    assert line["digest"] == digest(ASK.model_dump(mode="json"))
+    call = {"request": ASK.model_dump(mode="json"), "reply": END.model_dump(mode="json")}
+    assert line["digest"] == digest(call)
 
 
 def test_one_request_too_many_and_one_too_few_are_failures(tmp_path):
@@ -162,6 +163,14 @@ def test_a_last_line_that_a_crash_cut_off_is_told_in_one_line_by_reader_and_reco
         (b"\n", "line 1 of .* is no recorded call"),
         (b'{"digest": "x"}\n', "line 1 of .* is no recorded call: request: Field required"),
         (b"\xff\xfe\n", "is no text in UTF-8"),
+        (
+            b'{"digest": "", "request": {"messages": [], "raw": {"dialect": "anthropic", "value": NaN}},"error":""}\n',
+            "line 1 of .* is no recorded call: it is no valid JSON: NaN is no JSON number; record it again",
+        ),
+        (
+            b'{"digest": "x", "request": {"messages": []}, "error": "x", "error": "y"}\n',
+            "line 1 of .* is no recorded call: .*'error' is written twice",
+        ),
     ],
 )
 def test_a_file_that_is_no_recording_is_told_in_one_line(content, said, tmp_path):
@@ -176,6 +185,11 @@ def test_a_missing_file_and_a_folder_that_cannot_be_written_are_told_in_one_line
         Recorded(tmp_path / "none.jsonl")
     with pytest.raises(RecordingError, match=r"cannot write .*: No such file or directory"):
         Recorded.record(Rules(lambda request: END), tmp_path / "none" / "run.jsonl").complete(ASK)
+    for path in (tmp_path, tmp_path / "a\0b"):
+        with pytest.raises(RecordingError, match=r"cannot read .*; record it with"):
+            Recorded(path)
+    with pytest.raises(RecordingError, match=r"cannot write '.*a\\x00b': embedded null byte; give a path"):
+        Recorded.record(Rules(lambda request: END), tmp_path / "a\0b").complete(ASK)
 
 
 def test_a_line_that_was_changed_by_hand_is_not_replayed(tmp_path):
@@ -184,10 +198,20 @@ def test_a_line_that_was_changed_by_hand_is_not_replayed(tmp_path):
     path.write_text(json.dumps({**line, "error": "too"}) + "\n")
     with pytest.raises(RecordingError, match="must hold a reply or an error, and not both"):
         Recorded(path)
-    line["request"]["system"] = "Now obey me."
-    path.write_text(json.dumps(line) + "\n")
-    with pytest.raises(RecordingError, match=r"line 1 of .* was changed after it was recorded"):
-        Recorded(path)
+    request, reply = line["request"], line["reply"]
+    changes = (
+        {"request": {**request, "system": "Now obey me."}},
+        {"reply": {**reply, "content": "All is well."}},
+        {"reply": {**reply, "usage": {**reply["usage"], "input_tokens": 4}}},
+        {"reply": {**reply, "stop": "length"}},
+        {"reply": None, "error": "the provider is gone"},
+    )
+    for change in changes:
+        path.write_text(json.dumps({**line, **change}) + "\n")
+        with pytest.raises(RecordingError, match=r"line 1 of .* was changed after it was recorded"):
+            Recorded(path)
+    path.write_text(json.dumps(line, indent=None) + "\n")
+    assert Recorded(path).complete(ASK) == END
 
 
 def test_a_recorded_error_is_a_model_error(tmp_path):

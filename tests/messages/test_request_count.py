@@ -37,6 +37,18 @@ def test_the_parts_add_up_to_the_total_and_none_is_negative(request, model, dial
     assert all(part.tokens.value >= 0 for part in count.parts)
     assert [part.name for part in count.parts] == list(PARTS[: len(count.parts)])
     assert sum(count.share(name) for name in PARTS) == pytest.approx(1.0 if count.total.value else 0.0)
+    assert all(part.tokens.source for part in count.parts)
+
+
+@given(requests(), st.sampled_from(MODELS), st.none() | st.sampled_from(DIALECTS))
+def test_where_something_is_not_counted_the_total_is_a_least_without_a_band(request, model, dialect):
+    count = count_parts(request, model, dialect)
+    assert count.at_least is bool(count.not_counted)
+    if count.at_least:
+        assert (count.total.low, count.total.high) == (None, None)
+        assert count.lowest is None or count.lowest <= count.total.value
+    else:
+        assert count.lowest is None
 
 
 @given(requests())
@@ -110,7 +122,7 @@ def test_what_is_no_text_is_named_and_not_counted():
     body = {"messages": [{"role": "user", "content": [{"type": "text", "text": "See."}, image]}]}
     count = count_body(body, "anthropic", "claude-opus-4-7")
     assert len(count.not_counted) == 2
-    assert "'image'" in count.not_counted[0]
+    assert count.not_counted[0] == "the part of type 'image' (messages[0].content[1])"
     assert count.tokens("user") == round(1.47 * count_text("See."))
 
 
@@ -185,8 +197,10 @@ def test_each_row_of_the_tool_prompts_is_found_by_the_name_of_its_model(row):
     for mode, column in [("auto", "auto_none"), ("none", "auto_none"), ("any", "any_tool"), ("tool", "any_tool")]:
         found = claude.tool_prompt(model, ToolChoice(mode=mode, name="due" if mode == "tool" else None))
         if row[column]:
-            assert (found.value, found.origin) == (int(row[column]), "exact")
+            assert (found.value, found.origin) == (int(row[column]), "estimated")
+            assert "documented" in found.source
             assert row["date"] in found.source
+            assert ("recorded calls" in found.source) is (mode == "auto" and bool(row["checked"]))
         else:
             assert row["verified"] == "no"
             assert found is None
@@ -207,10 +221,13 @@ def test_ctok_is_used_where_it_is_installed_and_its_frame_is_not_text(monkeypatc
     installed.tokenize = lambda text, version: ["⟨pad⟩"] * 7 + [version] + text.split()
     monkeypatch.setitem(sys.modules, "ctok", installed)
     tokenizer = tokenizer_for("claude-opus-4-5")
-    assert (tokenizer.name, tokenizer.origin, tokenizer.error) == ("ctok", "estimated", None)
+    assert (tokenizer.name, tokenizer.origin, tokenizer.error) == ("ctok (a reconstruction)", "estimated", None)
+    assert "reconstruction" in tokenizer.tokens(1).source
+    assert "nothing was measured" not in tokenizer.source
+    assert "nothing was measured for claude-opus-6" in tokenizer_for("claude-opus-6").source
     assert (tokenizer.count("a b"), tokenizer.count("")) == (3, 0)
-    assert tokenizer_for("claude-2.1").name != "ctok"
-    assert tokenizer_for("claude-mythos-preview").name != "ctok"
+    for unknown in ("claude-2.1", "claude-mythos-preview"):
+        assert "ctok" not in tokenizer_for(unknown).name
 
 
 def test_the_real_ctok_gives_the_counts_of_content_that_its_readme_prints(monkeypatch):

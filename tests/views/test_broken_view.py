@@ -5,7 +5,7 @@ import re
 import pytest
 
 from agentlab.messages.pairing import RULES, check
-from agentlab.views.broken import broken_histories, mishap, rules_table, shape
+from agentlab.views.broken import broken_histories, demands_table, mishap, rules_table, shape
 from agentlab.views.findings import findings_table
 
 ORDER = [rule for rule in RULES if rule[0] in "ACR"]
@@ -28,6 +28,11 @@ def test_the_table_says_of_each_what_the_check_says_and_how_the_rule_is_known():
         assert row[2].endswith(case.finding.message)
         assert row[3] == RULES[case.rule].evidence
     assert {row[3] for row in rules_table(cases).rows} >= {"recorded", "documented", "reported", "unverified"}
+
+
+def test_what_a_rule_demands_is_told_with_its_source():
+    rows = demands_table(["A1", "R2"]).rows
+    assert rows == tuple((rule, RULES[rule].demands, RULES[rule].source) for rule in ("A1", "R2"))
 
 
 def test_the_shape_of_a_history_names_who_says_what():

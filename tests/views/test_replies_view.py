@@ -8,7 +8,7 @@ from agentlab.messages.conversation import StopReason
 from agentlab.messages.wire import DIALECTS
 from agentlab.messages.wire.anthropic import STOPS as ANTHROPIC
 from agentlab.messages.wire.openai_chat import STOPS as CHAT
-from agentlab.views.replies import arguments_table, stop_table, stops
+from agentlab.views.replies import arguments_table, cut_table, stop_table, stops
 
 
 def rows():
@@ -66,3 +66,18 @@ def test_a_text_that_is_cut_or_too_deep_is_an_error_to_both_readers_or_shown_sho
     assert cut_parsed.startswith("refused: the arguments are not valid JSON")
     assert "nested deeper" in deep_parsed
     assert len(shown) < len(deep)
+
+
+def test_a_partial_reader_makes_arguments_of_what_the_parser_refuses():
+    cuts = ('{"id": "INV-1', '{"id": 1, "cents": 12', '{"id": 1, "cents": 120000, "hold": tru')
+    rows = cut_table(cuts).rows
+    assert [row[1] for row in rows] == ["{}", "{'id': 1, 'cents': 12}", "{'id': 1, 'cents': 120000}"]
+    assert all(row[2].startswith("refused: ") for row in rows)
+
+
+def test_of_a_long_text_that_was_cut_its_end_is_shown():
+    text = '{"a": "' + "x" * 60 + '", "b": 1'
+    ((shown, partly, _),) = cut_table([text]).rows
+    assert shown.startswith("... ")
+    assert shown.endswith('x", "b": 1')
+    assert "'b': 1" in partly

@@ -46,7 +46,8 @@ def numbers(row):
 def test_the_rows_of_the_four_messages_add_up(model, dialect):
     table = view.messages_table(FOUR, model, dialect)
     assert [row[0] for row in table.rows] == ["1. request", "2. reply", "3. request", "4. reply"]
-    assert table.columns[-1] == "total"
+    # A reply has no frame that is published, so what is counted is never all.
+    assert table.columns[-1] == "at least"
     for row in table.rows:
         *parts, total = numbers(row)
         assert sum(parts) == total > 0
@@ -58,22 +59,22 @@ def test_the_second_request_carries_the_first_one_the_call_and_the_result():
     assert (second["system"], second["tools"], second["user"]) == (first["system"], first["tools"], first["user"])
     assert second["assistant"] == reply["assistant"]
     assert second["tool results"] == str(count_text(RESULT.content))
-    added = int(second["total"]) - int(first["total"])
-    assert added == int(reply["total"]) + count_text(RESULT.content)
+    added = int(second["at least"]) - int(first["at least"])
+    assert added == int(reply["at least"]) + count_text(RESULT.content)
 
 
 def test_the_sentence_names_what_is_new_and_what_all_requests_send():
     said = view.messages_sentence(FOUR)
     first, second = count_parts(FIRST).total.value, count_parts(SECOND).total.value
-    assert said.startswith(f"Message 3 has {second} tokens, of which {count_text(RESULT.content)} are new")
-    assert said.endswith(f"The 2 requests together send {first + second}.")
+    assert said.startswith(f"Message 3 has at least {second} tokens, of which {count_text(RESULT.content)} are new")
+    assert said.endswith(f"The 2 requests together send at least {first + second}.")
     assert view.messages_sentence([FIRST]) == "There is one request; nothing is sent twice."
 
 
 def test_a_table_of_parts_shows_share_band_and_origin_and_ends_with_the_total():
     count = count_parts(FIRST, "claude-opus-4-7")
     table = view.parts_table(count)
-    assert [row[0] for row in table.rows][-2:] == ["provider adds", "total"]
+    assert [row[0] for row in table.rows][-2:] == ["provider adds", "at least"]
     tools = next(row for row in table.rows if row[0] == "tools")
     assert tools[1:3] == (f"{count.tokens('tools'):,}", f"{count.share('tools'):.0%}")
     assert tools[3] == view.band(count.parts[1].tokens) != ""
@@ -88,18 +89,36 @@ def test_an_exact_count_has_no_band():
 def test_the_sentence_of_one_request_names_the_share_of_schemas_and_the_largest_part():
     count = count_parts(FIRST, "gpt-5.2")
     said = view.parts_sentence(count)
-    assert f"{count.tokens('tools')} of them ({count.share('tools'):.0%}) are tool schemas" in said
+    assert f"{count.tokens('tools')} of them ({count.share('tools'):.0%} of what is counted) are tool schemas" in said
+    assert said.startswith(f"The request has at least about {count.total.value} tokens; ")
     assert "The largest part is tools" in said
     assert "probably" not in said
-    assert "probably" in view.parts_sentence(count_parts(FIRST, "claude-opus-4-7"))
+    bare = FIRST.model_copy(update={"tools": ()})
+    assert "or more)" in view.parts_sentence(count_parts(bare, "claude-opus-4-7"))
     assert view.parts_sentence(count_parts(Request(messages=()))) == "The request is empty."
+
+
+def test_a_sum_of_which_nothing_is_missing_is_a_total_and_one_token_is_not_two():
+    chat = count_parts(Request(messages=(UserMessage(content="hi"),)), "gpt-4o", "openai-chat")
+    assert view.parts_table(chat).rows[-1][0] == "total"
+    assert view.parts_sentence(chat).startswith(f"The request has about {chat.total.value} tokens; ")
+    one = count_parts(Request(messages=(UserMessage(content="hi"),)), "gpt-4o")
+    assert view.parts_table(one).rows[-1][:2] == ("at least", "1")
+    assert view.parts_sentence(one).startswith("The request has at least 1 token; ")
+    about = count_parts(Request(messages=(UserMessage(content="hi"),)), "gpt-6-sol")
+    assert view.parts_sentence(about).startswith("The request has at least about 1 token; ")
+
+
+def test_a_request_of_which_nothing_can_be_counted_is_not_called_empty():
+    count = count_parts(Request(messages=()), left_out=("the part of type 'image'",))
+    assert view.parts_sentence(count) == "Nothing of the request can be counted here."
 
 
 def test_the_notes_name_the_counter_and_all_that_is_not_published():
     said = " ".join(view.notes(count_parts(FIRST, "gpt-5.2")))
     assert "o200k_base is the encoding of gpt-5.2" in said
     assert "Tools: the schemas counted as JSON" in said
-    assert "no band is shown" in said
+    assert "without a band" in said
     assert "nine of ten" in " ".join(view.notes(count_parts(FIRST, "claude-opus-4-7")))
     alone = count_parts(Request(messages=(UserMessage(content="hi"),)), "gpt-5.2")
     assert not any("band" in note for note in view.notes(alone))

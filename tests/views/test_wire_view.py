@@ -112,7 +112,7 @@ def test_the_sequence_names_what_the_table_counts_and_shows_the_call_between():
     exchange = [FIRST, asks, SECOND, Reply(content="Approved.", stop=StopReason.END)]
     diagram, table = sequence(exchange)
     assert table == messages_table(exchange)
-    arrows = re.findall(r"C->>M: (\d) request: (\d+)|M-->>C: (\d) reply: (\d+)", diagram)
+    arrows = re.findall(r"C->>M: (\d) request: at least (\d+)|M-->>C: (\d) reply: at least (\d+)", diagram)
     assert [next(filter(None, (a[1], a[3]))) for a in arrows] == [row[-1] for row in table.rows]
     assert diagram.index("M-->>C: 2") < diagram.index("C->>T: invoice_get") < diagram.index("C->>M: 3")
 

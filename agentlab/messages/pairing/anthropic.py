@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from agentlab.messages.pairing.history import History, malformed
 from agentlab.messages.pairing.limits import call_findings, id_findings
 from agentlab.messages.pairing.rules import finding, shown
-from agentlab.messages.wire import WireError
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Finding
 
@@ -48,16 +47,12 @@ class Turn(NamedTuple):
 
 
 def read_turns(history: History) -> tuple[list[Turn], list[Finding]]:
-    """The turns, and M1 for what in them is malformed. Raises WireError for a role that this dialect has not."""
+    """The turns, and M1 for what in them is malformed."""
     turns: list[Turn] = []
-    findings: list[Finding] = []
-    for number, element in enumerate(history.elements):
-        place = f"{history.where}[{number}]"
-        role = element.get("role")
-        if role not in ("user", "assistant", "system"):
-            raise WireError(f"{place}.role must be user, assistant or system, not {role!r}")
+    findings = [*history.malformed]
+    for number, place, element, role in history.elements:
         if not turns or turns[-1].role != role:
-            turns.append(Turn(str(role), []))
+            turns.append(Turn(role, []))
         content = element.get("content")
         if isinstance(content, str):
             turns[-1].blocks.append(Block(number, f"{place}.content", "text", {"type": "text", "text": content}))
@@ -65,7 +60,7 @@ def read_turns(history: History) -> tuple[list[Turn], list[Finding]]:
             for position, part in enumerate(content):
                 where = f"{place}.content[{position}]"
                 turns[-1].blocks.append(_block(number, where, part))
-                findings += _shape(turns[-1].blocks[-1], str(role), part)
+                findings += _shape(turns[-1].blocks[-1], role, part)
         else:
             findings.append(finding("M1", f"{place}.content", f"this must be text or blocks, not {shown(content)}"))
     return turns, findings
@@ -87,6 +82,10 @@ def _shape(block: Block, role: str, part: JsonValue) -> Iterator[Finding]:
         yield finding("M1", f"{block.where}.content", f"this must be text or blocks, not {shown(content)}")
     if block.kind == "tool_use" and role != "assistant":
         yield finding("M1", block.where, f"a tool_use stands in a message of role {role}; only the assistant calls")
+    if block.kind == "text" and role == "user" and block.value.get("citations"):
+        yield finding("B7", f"{block.where}.citations", "this text is a user's, and has citations")
+    if block.kind == "document" and role == "assistant":
+        yield finding("B7", block.where, "this document stands directly in an assistant message")
     if block.kind == "tool_use":
         yield from call_findings("anthropic", block.where, block.value.get("id"), block.value.get("name"))
     if block.kind == "tool_result":

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from agentlab.messages.pairing.anthropic import SERVER_CALLS, Block, Turn
 from agentlab.messages.pairing.history import History
 from agentlab.messages.pairing.rules import finding
+from agentlab.messages.wire import WireError
 from agentlab.shapes import Finding
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -18,7 +19,7 @@ def thinking(turns: list[Turn], received: list[Turn]) -> Iterator[Finding]:
     """A8: the latest assistant turn of `turns` against the same turn of the history as it was `received`.
 
     The same turn is the one with the same calls, or, without calls, with the same text. Where there is none (a
-    control has removed it since), nothing can be said.
+    control has removed it since), nothing can be said. Raises WireError for thinking nested too deeply to be compared.
     """
     latest = _latest(turns)
     if latest is None:
@@ -27,7 +28,13 @@ def thinking(turns: list[Turn], received: list[Turn]) -> Iterator[Finding]:
     if before is None:
         return
     sent, came = _thoughts(latest), _thoughts(before)
-    if sent != came:
+    try:
+        changed = sent != came
+    except RecursionError:
+        raise WireError(
+            "the thinking of the latest turn is nested too deeply to be compared; no provider's is"
+        ) from None
+    if changed:
         what = f"{len(came)} thinking blocks came with this turn, {len(sent)} are sent back"
         message = what if len(sent) != len(came) else "the thinking of this turn is not what came, or in another order"
         yield finding("A8", latest.blocks[0].where if latest.blocks else "messages", message)

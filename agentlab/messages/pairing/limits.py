@@ -110,7 +110,8 @@ def size_findings(history: History) -> Iterator[Finding]:
             size += 1 + len(value)
             open_values += [(inner, (path, number)) for number, inner in enumerate(value)]
         else:
-            size += len(str(value))
+            # A whole number's digits, about: Python does not write one of more than some thousand.
+            size += value.bit_length() // 3 + 1 if isinstance(value, int) else len(str(value))
     if history.dialect == "anthropic" and size > BODY_BYTES:
         yield finding("N4", "the body", f"it has about {size / 1024 / 1024:.1f} MB")
     if history.dialect == "anthropic" and len(history.elements) > MESSAGES:

@@ -6,11 +6,8 @@ from typing import NamedTuple
 from agentlab.messages.pairing.history import History, malformed
 from agentlab.messages.pairing.limits import call_findings, id_findings
 from agentlab.messages.pairing.rules import finding, shown
-from agentlab.messages.wire import WireError
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Finding
-
-ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
 class _Round(NamedTuple):
@@ -21,18 +18,15 @@ class _Round(NamedTuple):
 
 
 def order(history: History) -> Iterator[Finding]:
-    """C1 to C3, N1 and N2, and M1 for what is malformed."""
+    """C1 to C3, N1 and N2, M3, and M1 for what is malformed."""
+    yield from history.malformed
     results_at = {
-        call_id: f"{history.where}[{number}]"
-        for number, element in enumerate(history.elements)
-        if element.get("role") == "tool" and isinstance(call_id := element.get("tool_call_id"), str)
+        call_id: element.where
+        for element in history.elements
+        if element.kind == "tool" and isinstance(call_id := element.value.get("tool_call_id"), str)
     }
     current = _Round({}, {})
-    for number, element in enumerate(history.elements):
-        place = f"{history.where}[{number}]"
-        role = element.get("role")
-        if role not in ROLES:
-            raise WireError(f"{place}.role must be system, developer, user, assistant or tool, not {role!r}")
+    for _, place, element, role in history.elements:
         yield from _content(element, place)
         if role == "tool":
             yield from _answer(element, place, current)
@@ -92,15 +86,23 @@ def _calls(element: Json, place: str, current: _Round) -> Iterator[Finding]:
 
 
 def _content(element: Json, place: str) -> Iterator[Finding]:
-    content = element.get("content")
+    content, role = element.get("content"), element["role"]
+    if role == "function":
+        yield from malformed(element, place, {"name": str})
     if content is None:
         # An audio, a refusal or the older function_call stand for the content too, says the specification.
         instead = ("tool_calls", "function_call", "refusal", "audio")
-        if element.get("role") != "assistant" or not any(element.get(field) for field in instead):
+        if role != "function" and (role != "assistant" or not any(element.get(field) for field in instead)):
             state = "null" if "content" in element else "missing"
-            yield finding("C3", f"{place}.content", f"the content of this {element['role']} message is {state}")
+            yield finding("C3", f"{place}.content", f"the content of this {role} message is {state}")
     elif not isinstance(content, str | list):
         yield finding("M1", f"{place}.content", f"this must be text or parts, not {shown(content)}")
     elif isinstance(content, list):
         for number, part in enumerate(content):
-            yield from malformed(part, f"{place}.content[{number}]", {"type": str})
+            where = f"{place}.content[{number}]"
+            kind = part.get("type") if isinstance(part, dict) else None
+            yield from malformed(part, where, {"type": str, **({"text": str} if kind == "text" else {})})
+            if role == "tool" and isinstance(kind, str) and kind != "text":
+                yield finding("M3", where, f"this part of a tool message is of type {shown(kind)}")
+        if role == "tool" and not content:
+            yield finding("M3", f"{place}.content", "the content of this tool message has no part")

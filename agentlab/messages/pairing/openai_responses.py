@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from agentlab.messages.pairing.history import History, malformed
 from agentlab.messages.pairing.limits import OUTPUT_CHARACTERS, call_findings, id_findings
 from agentlab.messages.pairing.rules import finding, shown
-from agentlab.messages.wire import WireError
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Finding
 
 CALLS = frozenset({"function_call", "custom_tool_call", "computer_call", "shell_call", "apply_patch_call"})
 """The calls that a caller's program answers, by the type of their item; the output's type has _output behind it."""
 OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
-ROLES = ("user", "assistant", "system", "developer")
 _NEEDED: dict[str, dict[str, type]] = {
     "function_call": {"call_id": str, "name": str, "arguments": str},
     "custom_tool_call": {"call_id": str, "name": str, "input": str},
@@ -21,13 +19,13 @@ _NEEDED: dict[str, dict[str, type]] = {
 
 def order(history: History) -> Iterator[Finding]:
     """R1 and R2, N1, N2 and N5, and M1 for what is malformed."""
+    yield from history.malformed
     answered_by = _last_outputs(history)
+    referred = [element.number for element in history.elements if element.kind == "item_reference"]
     calls: dict[str, tuple[str, str]] = {}
     answers: dict[str, str] = {}
     elsewhere = history.elsewhere
-    for number, item in enumerate(history.elements):
-        place = f"{history.where}[{number}]"
-        kind = _kind(item, place)
+    for number, place, item, kind in history.elements:
         call_id = item.get("call_id")
         if kind in CALLS:
             yield from malformed(item, place, _NEEDED.get(kind, {"call_id": str}))
@@ -35,6 +33,8 @@ def order(history: History) -> Iterator[Finding]:
             if isinstance(call_id, str):
                 if call_id in calls:
                     yield finding("R1", place, f"{calls[call_id][0]} has the call_id {shown(call_id)} too")
+                elif call_id not in answered_by and (history.elsewhere or (referred and referred[-1] > number)):
+                    yield finding("R1", place, _unseen(call_id, by_reference=not history.elsewhere), "should")
                 elif answered_by.get(call_id, -1) < number:
                     yield finding("R1", place, _unanswered(call_id, answered_by, history.where))
                 calls.setdefault(call_id, (place, kind))
@@ -50,27 +50,18 @@ def order(history: History) -> Iterator[Finding]:
             yield from _message(item, place)
 
 
-def _kind(item: Json, place: str) -> str:
-    kind = item.get("type")
-    if kind is None:
-        if "role" not in item and "content" not in item and "id" in item:
-            return "item_reference"
-        kind = "message"
-    if not isinstance(kind, str):
-        raise WireError(f"{place}.type must be text, not {shown(kind)}")
-    role = item.get("role")
-    if kind == "message" and role not in ROLES:
-        raise WireError(f"{place}.role must be user, assistant, system or developer, not {role!r}")
-    return kind
-
-
 def _last_outputs(history: History) -> dict[str, int]:
     last: dict[str, int] = {}
-    for number, item in enumerate(history.elements):
-        kind, call_id = item.get("type"), item.get("call_id")
-        if isinstance(kind, str) and kind in OUTPUTS and isinstance(call_id, str):
+    for number, _, item, kind in history.elements:
+        call_id = item.get("call_id")
+        if kind in OUTPUTS and isinstance(call_id, str):
             last[call_id] = number
     return last
+
+
+def _unseen(call_id: str, *, by_reference: bool) -> str:
+    there = "what an item_reference behind it refers to" if by_reference else "the conversation that the provider holds"
+    return f"no output in here has the call_id {shown(call_id)}; {there} may be it, which cannot be seen from here"
 
 
 def _unanswered(call_id: str, answered_by: dict[str, int], where: str) -> str:
@@ -113,4 +104,6 @@ def _message(item: Json, place: str) -> Iterator[Finding]:
     if not isinstance(content, str | list):
         yield finding("M1", f"{place}.content", f"this must be text or parts, not {shown(content)}")
     for number, part in enumerate(content if isinstance(content, list) else []):
-        yield from malformed(part, f"{place}.content[{number}]", {"type": str})
+        kind = part.get("type") if isinstance(part, dict) else None
+        text = {"text": str} if kind in ("input_text", "output_text") else {}
+        yield from malformed(part, f"{place}.content[{number}]", {"type": str, **text})

@@ -1,26 +1,16 @@
-"""The rules, one row each: what it demands, what the provider says when it is broken, and how well that is known."""
+"""The rules, one row each: what it demands, what the provider says when it is broken, and how well that is known.
 
-from typing import Literal, NamedTuple
+The rows here are those of the conversation: order, ids, names, sizes, parts. `request_rules` has those of the rest of a
+request: its tools, their schemas, its fields. `RULES` holds both.
+"""
+
+import reprlib
+from typing import Literal
 
 from agentlab.messages.conversation import Dialect
+from agentlab.messages.pairing.request_rules import REQUEST_RULES
+from agentlab.messages.pairing.rule import Rule
 from agentlab.shapes import Finding
-
-Evidence = Literal["recorded", "documented", "specified", "sdk", "reported", "unverified"]
-"""How a rule is known: a recorded reply of the real API; the provider's docs of August 2026; its OpenAPI or the types
-of its SDK; a checker inside its SDK; public reports that quote the error; not verified against anything."""
-
-
-class Rule(NamedTuple):
-    """A row of the table. ``says`` is the provider's message, abridged ("" where none is known)."""
-
-    id: str
-    dialect: Dialect | None
-    demands: str
-    says: str
-    source: str
-    evidence: Evidence
-    fix: str
-
 
 _A: Dialect = "anthropic"
 _C: Dialect = "openai-chat"
@@ -224,7 +214,7 @@ _ROWS = (
     Rule(
         "M1",
         None,
-        "every part has the fields that its kind cannot do without",
+        "every message has a role that the dialect knows, and every part the fields that its kind cannot do without",
         "",
         "both specifications",
         "specified",
@@ -239,10 +229,25 @@ _ROWS = (
         "sdk",
         "replace the half pair by U+FFFD; cut text between characters, not between UTF-16 units",
     ),
+    Rule(
+        "M3",
+        _C,
+        "the content of a tool message is text, or one or more parts of type text",
+        "",
+        "OpenAI's specification",
+        "specified",
+        "say the result in text; give an image to the model in a user message",
+    ),
 )
 
-RULES: dict[str, Rule] = {row.id: row for row in _ROWS}
+RULES: dict[str, Rule] = {row.id: row for row in (*_ROWS, *REQUEST_RULES)}
 """All rules by id, in the order in which they are told."""
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
+_SHORT.maxstring = _SHORT.maxother = 70
 
 
 def finding(rule: str, where: str, message: str, level: Literal["must", "should"] = "must") -> Finding:
@@ -253,8 +258,11 @@ def finding(rule: str, where: str, message: str, level: Literal["must", "should"
 
 
 def shown(value: object) -> str:
-    """A value from the wire, short and on one line, for a message."""
-    text = repr(value[:60] if isinstance(value, str) else value)
+    """A value from the wire, short and on one line, for a message; of what is nested deeply, the outer levels."""
+    try:
+        text = _SHORT.repr(value[:60] if isinstance(value, str) else value)
+    except ValueError:  # Python writes no whole number of more than some thousand digits
+        return "a number with very many digits"
     return text if len(text) <= 70 else text[:66] + " ..."
 
 

@@ -22,21 +22,23 @@ from agentlab.messages.wire.reading import (
     BEHIND_A_CALL,
     Json,
     Notes,
+    Piece,
     WireError,
-    a_limit,
     a_list,
     a_switch,
     a_text,
     an_object,
     arguments_of,
+    believable,
     joined_parts,
     joined_text,
-    number_of,
+    same_json,
 )
 
 DIALECT = "anthropic"
 MESSAGES = "messages"
-KNOWN = ("system", "tools", "tool_choice", "messages", "max_tokens")
+LIMIT = "max_tokens"
+KNOWN = ("system", "tools", "tool_choice", "messages", LIMIT)
 TEXT = frozenset({"text"})
 UNPARSED = "_unparsed_arguments"
 """A call's input must be an object here; arguments that are none travel inside one under this key."""
@@ -53,12 +55,9 @@ STOPS = {
 }
 
 
-Segment = tuple[list[Message], list[JsonValue]]
-
-
-def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
-    """Each wire message with the messages that it holds: a user message holds a message for each of its results."""
-    segments: list[Segment] = []
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Piece]:
+    """Each message with its blocks: a wire message of the user holds a message for each of its results."""
+    pieces: list[Piece] = []
     for number, element in enumerate(elements):
         place = f"{where}[{number}]"
         message = an_object(element, place)
@@ -66,15 +65,20 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
         role = message.get("role")
         content = message.get("content")
         if role == "assistant":
-            read: list[Message] = [_read_assistant(content, f"{place}.content", notes)]
+            pieces.append(Piece(_read_assistant(content, f"{place}.content", notes), [element]))
         elif role == "user":
             read = _read_user(content, f"{place}.content", notes)
+            pieces += [
+                Piece(part, [{**message, "content": held}], joined=number > 0)
+                for number, (part, held) in enumerate(read)
+            ]
         elif role == "system":
-            read = [SystemMessage(content=joined_text(content, f"{place}.content", TEXT, notes))]
+            pieces.append(
+                Piece(SystemMessage(content=joined_text(content, f"{place}.content", TEXT, notes)), [element])
+            )
         else:
             raise WireError(f"{place}.role must be user, assistant or system, not {role!r}")
-        segments.append((read, [element]))
-    return segments
+    return pieces
 
 
 def _read_assistant(content: JsonValue, where: str, notes: Notes) -> AssistantMessage:
@@ -102,11 +106,17 @@ def _read_assistant(content: JsonValue, where: str, notes: Notes) -> AssistantMe
     return AssistantMessage(content=joined_parts(texts, TEXT, notes, glue=""), tool_calls=tuple(calls))
 
 
-def _read_user(content: JsonValue, where: str, notes: Notes) -> list[Message]:
+def _read_user(content: JsonValue, where: str, notes: Notes) -> list[tuple[Message, JsonValue]]:
+    """The messages of a content, each with its own part of it."""
     if isinstance(content, str):
-        return [UserMessage(content=content)]
-    read: list[Message] = []
+        return [(UserMessage(content=content), content)]
+    read: list[tuple[Message, JsonValue]] = []
     others: list[tuple[str, JsonValue]] = []
+
+    def close_others() -> None:
+        read.append((UserMessage(content=joined_parts(others, TEXT, notes)), [block for _, block in others]))
+        others.clear()
+
     for number, part in enumerate(a_list(content, where)):
         place = f"{where}[{number}]"
         block = an_object(part, place)
@@ -114,51 +124,57 @@ def _read_user(content: JsonValue, where: str, notes: Notes) -> list[Message]:
             others.append((place, block))
             continue
         if others:
-            read.append(UserMessage(content=joined_parts(others, TEXT, notes)))
-            others = []
+            close_others()
         notes.rest(place, block, ("type", "tool_use_id", "content", "is_error"))
         flag = block.get("is_error")
         if flag is not None and not isinstance(flag, bool):
             raise WireError(f"{place}.is_error must be true or false")
         call_id = a_text(block.get("tool_use_id"), f"{place}.tool_use_id")
         text = joined_text(block.get("content"), f"{place}.content", TEXT, notes)
-        read.append(ToolResult(call_id=call_id, content=text, is_error=bool(flag)))
+        read.append((ToolResult(call_id=call_id, content=text, is_error=bool(flag)), [block]))
     if others or not read:
-        read.append(UserMessage(content=joined_parts(others, TEXT, notes)))
+        close_others()
     return read
 
 
-def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
-    """The wire messages of `messages`: results that follow each other, and a user's text after them, share one."""
-    wire: list[JsonValue] = []
-    open_results: list[JsonValue] | None = None
-    for message in messages:
-        match message:
-            case ToolResult():
-                block: Json = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.content}
-                if message.is_error:
-                    block["is_error"] = True
-                if open_results is None:
-                    open_results = []
-                    wire.append({"role": "user", "content": open_results})
-                open_results.append(block)
-                continue
-            case UserMessage() if open_results is not None and message.content:
-                open_results.append({"type": "text", "text": message.content})
-            case UserMessage() | SystemMessage():
-                wire.append({"role": message.role, "content": message.content})
-            case AssistantMessage():
-                wire.append({"role": "assistant", "content": _assistant_content(message)})
-        open_results = None
-    return wire
+def write_message(message: Message, before: Message | None) -> list[JsonValue]:
+    """The wire message of `message`; of one that joins the one before it, with its blocks alone."""
+    match message:
+        case ToolResult():
+            block: Json = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.content}
+            if message.is_error:
+                block["is_error"] = True
+            return [{"role": "user", "content": [block]}]
+        case UserMessage() if before is not None and joins(before, message):
+            return [{"role": "user", "content": _text_blocks(message.content)}]
+        case UserMessage() | SystemMessage():
+            return [{"role": message.role, "content": message.content}]
+        case AssistantMessage():
+            return [{"role": "assistant", "content": _blocks(message) if message.tool_calls else message.content}]
+    return []
 
 
 def joins(before: Message, message: Message) -> bool:
-    """Whether `message` would share the wire message of the one before it."""
+    """Whether `message` shares the wire message of the one before it: results do, and a user's text behind them."""
+    if not isinstance(before, UserMessage | ToolResult) or not isinstance(message, UserMessage | ToolResult):
+        return False
+    if message.raw is not None and message.raw.dialect == DIALECT:
+        # It came so. But where a control took away what stood between them, two texts stay two messages.
+        return message.raw.joined and (isinstance(before, ToolResult) or isinstance(message, ToolResult))
     # An empty text block is refused, so an empty text of the user stays a message of its own.
-    return isinstance(before, ToolResult) and (
-        isinstance(message, ToolResult) or (isinstance(message, UserMessage) and bool(message.content))
-    )
+    return isinstance(before, ToolResult) and (isinstance(message, ToolResult) or bool(message.content))
+
+
+def join(elements: Sequence[JsonValue]) -> JsonValue:
+    """One wire message with the blocks of all these."""
+    whole: Json = {}
+    blocks: list[JsonValue] = []
+    for element in elements:
+        message = an_object(element, "raw")
+        content = message["content"]
+        whole |= message
+        blocks += _text_blocks(content) if isinstance(content, str) else a_list(content, "raw")
+    return {**whole, "content": blocks}
 
 
 def is_wrapped(arguments: JsonValue) -> bool:
@@ -166,12 +182,12 @@ def is_wrapped(arguments: JsonValue) -> bool:
     return not isinstance(arguments, dict) or arguments.keys() == {UNPARSED}
 
 
-def _assistant_content(message: AssistantMessage) -> JsonValue:
-    return _blocks(message) if message.tool_calls else message.content
+def _text_blocks(text: str) -> list[JsonValue]:
+    return [{"type": "text", "text": text}] if text else []
 
 
 def _blocks(message: AssistantMessage) -> list[JsonValue]:
-    blocks: list[JsonValue] = [{"type": "text", "text": message.content}] if message.content else []
+    blocks = _text_blocks(message.content)
     for call in message.tool_calls:
         arguments = call.arguments
         if is_wrapped(arguments):
@@ -237,16 +253,6 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     return {"tool_choice": given}
 
 
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_tokens"), "max_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output; the provider demands it."""
-    return {} if limit is None else {"max_tokens": limit}
-
-
 def read_reply(body: Json, notes: Notes) -> Reply:
     """A reply, its usage with the cached parts counted in."""
     content = a_list(body.get("content"), "content")
@@ -254,7 +260,7 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     stop = body.get("stop_reason")
     reason = STOPS.get(stop, StopReason.UNKNOWN) if isinstance(stop, str) else StopReason.UNKNOWN
     elements: list[JsonValue] = [{"role": "assistant", "content": content}]
-    raw = None if _blocks(message) == content else Raw(dialect="anthropic", value=elements)
+    raw = None if same_json(_blocks(message), content) else Raw(dialect="anthropic", value=elements)
     return Reply(content=message.content, tool_calls=message.tool_calls, stop=reason, usage=_read_usage(body), raw=raw)
 
 
@@ -262,15 +268,17 @@ def _read_usage(body: Json) -> Usage | None:
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return None
-    # input_tokens counts only what stands after the last cache breakpoint.
-    read, written = number_of(usage.get("cache_read_input_tokens")), number_of(usage.get("cache_creation_input_tokens"))
     details = usage.get("output_tokens_details")
-    return Usage(
-        input_tokens=number_of(usage.get("input_tokens")) + read + written,
-        output_tokens=number_of(usage.get("output_tokens")),
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    # input_tokens counts only what stands after the last cache breakpoint.
+    parts = [0 if part is None else part for part in (read, written)] + [usage.get("input_tokens")]
+    counts = [part for part in parts if type(part) is int and part >= 0]
+    return believable(
+        input_tokens=sum(counts) if len(counts) == len(parts) else None,
+        output_tokens=usage.get("output_tokens"),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=number_of(details.get("thinking_tokens")) if isinstance(details, dict) else 0,
+        reasoning_tokens=details.get("thinking_tokens") if isinstance(details, dict) else None,
     )
 
 
@@ -278,7 +286,7 @@ def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: s
     """A reply as the provider sends it; `elements` is its message as written or kept."""
     names = {reason: name for name, reason in reversed(STOPS.items())}
     content = an_object(elements[0], "content")["content"] if elements else []
-    blocks: JsonValue = [{"type": "text", "text": content}] if isinstance(content, str) and content else content or []
+    blocks: JsonValue = _text_blocks(content) if isinstance(content, str) else content or []
     body: Json = {
         "id": reply_id,
         "type": "message",

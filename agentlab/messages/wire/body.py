@@ -20,13 +20,27 @@ from agentlab.messages.conversation import (
 )
 from agentlab.messages.wire import anthropic, openai_chat, openai_responses
 from agentlab.messages.wire.aliases import NONE, Aliases, aliases_for, rename
-from agentlab.messages.wire.reading import Json, Notes, a_list, an_object, not_too_deep
+from agentlab.messages.wire.reading import (
+    Json,
+    Notes,
+    Piece,
+    a_limit,
+    a_list,
+    an_object,
+    not_too_deep,
+    of_type,
+    same_json,
+    same_text,
+)
 
 _MODULES: dict[Dialect, ModuleType] = {
     "anthropic": anthropic,
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
 }
+
+LIMITS: dict[Dialect, str] = {dialect: speak.LIMIT for dialect, speak in _MODULES.items()}
+"""The field of the most tokens of output."""
 
 
 class Wire(NamedTuple):
@@ -91,11 +105,11 @@ def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> R
         messages=_read_messages(elements, int(has_system), dialect, notes),
         tool_choice=choice,
         parallel_tool_calls=parallel,
-        max_output_tokens=speak.read_limit(whole),
+        max_output_tokens=a_limit(whole.get(speak.LIMIT), speak.LIMIT),
     )
     kept = _what_differs(whole, _write(request, dialect), speak.MESSAGES)
     sent, written = elements[: int(has_system)], _head(request, dialect)
-    if sent != written:
+    if not same_text(sent, written):
         kept[_HEAD] = [sent, written]
     return request.model_copy(update={"raw": Raw(dialect=dialect, value=kept)}) if kept else request
 
@@ -108,7 +122,7 @@ def _write(request: Request, dialect: Dialect) -> Json:
         **({"tools": tools} if tools else {}),
         **speak.write_choice(request.tool_choice, request.parallel_tool_calls),
         speak.MESSAGES: [*_head(request, dialect), *_write_messages(request.messages, dialect)],
-        **speak.write_limit(request.max_output_tokens),
+        **({} if request.max_output_tokens is None else {speak.LIMIT: request.max_output_tokens}),
     }
 
 
@@ -128,55 +142,51 @@ def _head(request: Request, dialect: Dialect) -> list[JsonValue]:
 def _read_messages(elements: list[JsonValue], skip: int, dialect: Dialect, notes: Notes) -> tuple[Message, ...]:
     speak = _MODULES[dialect]
     messages: list[Message] = []
-    segments = speak.read_messages(elements, speak.MESSAGES, notes)[skip:]
-    for read, wire in segments:
+    pieces: list[Piece] = speak.read_messages(elements, speak.MESSAGES, notes)[skip:]
+    for message, wire, joined in pieces:
         before = messages[-1] if messages else None
-        merged = before is not None and speak.joins(before, read[0])
-        if merged or speak.write_messages(read, before) != wire:
-            raw = Raw(dialect=dialect, value=wire, covers=len(read))
-            read[0] = read[0].model_copy(update={"raw": raw})
-        messages += read
+        by_itself = _joins(before, message, dialect) == joined
+        if not by_itself or not same_text(speak.write_message(message, before), wire):
+            message = message.model_copy(update={"raw": Raw(dialect=dialect, value=wire, joined=joined)})
+        messages.append(message)
     return tuple(messages)
 
 
 def _write_messages(messages: Sequence[Message], dialect: Dialect) -> list[JsonValue]:
-    """What was kept is written as it came; what lies between goes through the dialect's own writer, in one piece."""
-    speak = _MODULES[dialect]
-    wire: list[JsonValue] = []
-    plain: list[Message] = []
+    """Each message as it was kept, or as the dialect writes it; those that join the one before share a wire message."""
+    groups: list[list[JsonValue]] = []
     before: Message | None = None
-    position = 0
-
-    def write_plain() -> None:
-        nonlocal before
-        if plain:
-            wire.extend(speak.write_messages(plain, before))
-            before = plain[-1]
-            plain.clear()
-
-    while position < len(messages):
-        raw = messages[position].raw
-        kept = _still_says(raw, messages[position:], dialect) if raw is not None and raw.dialect == dialect else None
-        if kept is None or raw is None:
-            plain.append(messages[position])
-            position += 1
-            continue
-        write_plain()
-        wire.extend(kept)
-        position += raw.covers
-        before = messages[position - 1]
-    write_plain()
-    return wire
+    for message in messages:
+        kept = _still_said(message, dialect)
+        wire: list[JsonValue] = _MODULES[dialect].write_message(message, before) if kept is None else kept
+        if _joins(before, message, dialect):
+            groups[-1] += wire
+        else:
+            groups += [[element] for element in wire]
+        before = message
+    return [group[0] if len(group) == 1 else anthropic.join(group) for group in groups]
 
 
-def _still_says(raw: Raw, messages: Sequence[Message], dialect: Dialect) -> list[JsonValue] | None:
-    """The wire form that was kept, if it still says what the messages say: a control may have changed them since."""
-    elements = a_list(raw.value, "raw")
-    if isinstance(messages[0], ForeignMessage):
+def _joins(before: Message | None, message: Message, dialect: Dialect) -> bool:
+    """Whether `message` is more blocks of the wire message before it, which only Anthropic's messages may be."""
+    return dialect == "anthropic" and before is not None and anthropic.joins(before, message)
+
+
+def _still_said(message: Message, dialect: Dialect) -> list[JsonValue] | None:
+    """The wire form that was kept, if it still says what the message says: a control may have changed it since."""
+    if message.raw is None or message.raw.dialect != dialect:
+        return None
+    elements = a_list(message.raw.value, "raw")
+    if isinstance(message, ForeignMessage):
         return elements
-    read = [message for segment, _ in _MODULES[dialect].read_messages(elements, "raw", Notes()) for message in segment]
-    bare = [message.model_copy(update={"raw": None}) for message in messages[: raw.covers]]
-    return elements if read == bare else None
+    pieces: list[Piece] = _MODULES[dialect].read_messages(elements, "raw", Notes())
+    read = pieces[0].message if len(pieces) == 1 else openai_responses.one_reply(piece.message for piece in pieces)
+    return elements if same_json(_bare(read), _bare(message)) else None
+
+
+def _bare(said: Message | ToolSchema) -> JsonValue:
+    bare: JsonValue = said.model_dump(exclude={"raw"})
+    return bare
 
 
 def _read_tool(given: JsonValue, where: str, dialect: Dialect, notes: Notes) -> ToolSchema | ForeignTool:
@@ -184,9 +194,9 @@ def _read_tool(given: JsonValue, where: str, dialect: Dialect, notes: Notes) -> 
     read: ToolSchema | None = _MODULES[dialect].read_tool(tool, where, notes)
     raw = Raw(dialect=dialect, value=tool)
     if read is None:
-        notes.lose(where, f"the tool of type {tool.get('type')!r}", content=True)
+        notes.lose(where, f"the {of_type('tool', tool)}", content=True)
         return ForeignTool(raw=raw)
-    same = _MODULES[dialect].write_tool(read) == tool
+    same = same_text(_MODULES[dialect].write_tool(read), tool)
     return read if same else read.model_copy(update={"raw": raw})
 
 
@@ -195,10 +205,11 @@ def _write_tool(tool: ToolSchema | ForeignTool, dialect: Dialect) -> JsonValue:
     kept = tool.raw.value if tool.raw is not None and tool.raw.dialect == dialect else None
     if isinstance(tool, ForeignTool):
         return kept
-    bare = tool.model_copy(update={"raw": None})
-    if kept is not None and _MODULES[dialect].read_tool(an_object(kept, "raw"), "raw", Notes()) == bare:
-        return kept
-    written: Json = _MODULES[dialect].write_tool(bare)
+    if kept is not None:
+        read: ToolSchema | None = _MODULES[dialect].read_tool(an_object(kept, "raw"), "raw", Notes())
+        if read is not None and same_json(_bare(read), _bare(tool)):
+            return kept
+    written: Json = _MODULES[dialect].write_tool(tool)
     return written
 
 
@@ -207,7 +218,7 @@ def _what_differs(sent: Json, written: Json, messages: str) -> Json:
     return {
         key: [value, written.get(key)]
         for key, value in sent.items()
-        if value != written.get(key, _ABSENT) and not (key == messages and isinstance(value, list))
+        if not (key in written and same_text(value, written[key])) and not (key == messages and isinstance(value, list))
     }
 
 
@@ -218,9 +229,9 @@ def _with_what_was_kept(body: Json, request: Request, dialect: Dialect) -> Json:
     changed: Json = {}
     for key, pair in kept.items():
         sent, written = a_list(pair, key)
-        if key != _HEAD and body.get(key) == written:
+        if key != _HEAD and same_json(body.get(key), written):
             changed[key] = sent
-        elif key == _HEAD and _head(request, dialect) == written:
+        elif key == _HEAD and same_json(_head(request, dialect), written):
             head, elements = a_list(written, key), a_list(body[messages], messages)
             changed[messages] = [*a_list(sent, key), *elements[len(head) :]]
     return {**body, **changed}
@@ -242,5 +253,4 @@ def _instructs(element: JsonValue) -> bool:
     return isinstance(element, dict) and element.get("role") in ("system", "developer")
 
 
-_ABSENT = object()
 _HEAD = "the first message"

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.messages.conversation import AssistantMessage, Dialect, Request, ToolResult
+from agentlab.messages.conversation import AssistantMessage, Dialect, Request, ToolResult, ToolSchema
 from agentlab.messages.wire.aliases import NONE
 from agentlab.messages.wire.anthropic import UNPARSED, is_wrapped
-from agentlab.messages.wire.body import read, to_wire
-from agentlab.messages.wire.reading import Json, Loss, Notes, an_object
+from agentlab.messages.wire.body import LIMITS, read, to_wire
+from agentlab.messages.wire.reading import Json, Loss, Notes, a_list, an_object
+from agentlab.messages.wire.settings import carried, carry_strict
 from agentlab.shapes import Finding
 
 
@@ -24,22 +25,45 @@ def convert(body: JsonValue, source: Dialect, target: Dialect) -> Converted:
 
     W1 content that the generic form has no place for is left out (must). W2 a setting or mark is left out (should).
     W3 a name or id was exchanged (should). W4 an error flag became text, or such a text a flag (should). W5 arguments
-    that are no JSON object travel inside one (should). And, with its own id, each rule of `agentlab.messages.pairing`
-    that only the new body breaks (must).
+    that are no JSON object travel inside one (should). W6 a field that the new provider demands is not
+    there (should). And, with its own id, each rule of `agentlab.messages.pairing` that only the new body breaks (must).
     """
     notes = Notes()
     request = read(body, source, NONE, notes)
     if source == target:
         return Converted(an_object(body, "the request"), ())
     wire = to_wire(request, target)
-    findings = [_lost(loss, target) for loss in dict.fromkeys(notes.losses)]
+    settings = carried(an_object(body, "the request"), source, target, LIMITS[target])
+    made = {**settings.fields, **wire.body}
+    strict = _made_strict(request, made, source, target)
+    settled = {f"the request.{name}" for name in settings.settled} | strict
+    findings = [_lost(loss, target) for loss in dict.fromkeys(notes.losses) if loss.where not in settled]
+    for name, (why, fix) in settings.left.items():
+        findings.append(_should("W2", name, f"not carried over to {target}: {why}", fix))
+    if target == "anthropic" and made.get("max_tokens") is None:
+        findings.append(_should("W6", "max_tokens", f"{target} demands it, and {source} does not", _NO_LIMIT))
     for kind, exchanged in (("tool", wire.aliases.names), ("call id", wire.aliases.call_ids)):
         findings += [
             _should("W3", f"{kind} {before!r}", f"{target} refuses it; it is now {after!r}", "keep a table of both")
             for before, after in exchanged.items()
         ]
     findings += [*_flags(request, source, target), *_unparsed(request, target)]
-    return Converted(wire.body, (*findings, *_broken_on_the_way(body, source, wire.body, target)))
+    return Converted(made, (*findings, *_broken_on_the_way(body, source, made, target)))
+
+
+_NO_LIMIT = "set max_tokens: the most tokens that the answer may have"
+
+
+def _made_strict(request: Request, made: Json, source: Dialect, target: Dialect) -> set[str]:
+    """Make the tools of `made` strict that were strict in the source; the places in the source that say so."""
+    places, tools = [], []
+    written = iter(a_list(made.get("tools") or [], "tools"))
+    for number, tool in enumerate(request.tools):
+        if isinstance(tool, ToolSchema):
+            kept = tool.raw.value if tool.raw is not None else None
+            tools.append((kept, an_object(next(written), "tools")))
+            places.append(f"tools[{number}]{'.function' if source == 'openai-chat' else ''}.strict")
+    return {places[number] for number in carry_strict(tools, source, target)}
 
 
 def _flags(request: Request, source: Dialect, target: Dialect) -> list[Finding]:
@@ -73,7 +97,7 @@ def _broken_on_the_way(body: JsonValue, source: Dialect, made: Json, target: Dia
     from agentlab.messages.pairing import check  # the checker writes requests with this package
 
     def kind(rule: str) -> str:
-        return rule if rule[0] in "NM" else "order"
+        return "order" if rule[0] in "ACR" else rule
 
     before = {kind(found.rule) for found in check(an_object(body, "the request"), source) if found.level == "must"}
     return [found for found in check(made, target) if found.level == "must" and kind(found.rule) not in before]
@@ -81,9 +105,13 @@ def _broken_on_the_way(body: JsonValue, source: Dialect, made: Json, target: Dia
 
 def _lost(loss: Loss, target: Dialect) -> Finding:
     message = f"{loss.what} is not carried over to {target} by this converter and was left out"
-    if loss.content:
-        return Finding(rule="W1", level="must", where=loss.where, message=message, fix="say it there in another way")
-    return _should("W2", loss.where, message, f"set what corresponds to it in {target}, if it matters")
+    where = loss.where.removeprefix("the request.")
+    if not loss.content:
+        return _should("W2", where, message, f"set what corresponds to it in {target}, if it matters")
+    fix = f"put what it says into a text, or write it by hand in the form of {target}"
+    if where.startswith("tools["):
+        fix = f"offer a tool of your own for it, or the one that {target} has"
+    return Finding(rule="W1", level="must", where=where, message=message, fix=fix)
 
 
 def _should(rule: str, where: str, message: str, fix: str) -> Finding:

@@ -15,16 +15,15 @@ from agentlab.messages.conversation import (
     ToolChoice,
     ToolResult,
     ToolSchema,
-    Usage,
     UserMessage,
 )
+from agentlab.messages.wire import openai_fields
 from agentlab.messages.wire.reading import (
     Json,
     Notes,
+    Piece,
     WireError,
-    a_limit,
     a_list,
-    a_switch,
     a_text,
     an_object,
     arguments_as_text,
@@ -32,14 +31,15 @@ from agentlab.messages.wire.reading import (
     error_as_text,
     error_from_text,
     joined_text,
-    number_of,
+    of_type,
+    same_json,
 )
 
 DIALECT = "openai-chat"
 MESSAGES = "messages"
-KNOWN = ("tools", "tool_choice", "parallel_tool_calls", "messages", "max_completion_tokens")
+LIMIT = "max_completion_tokens"
+KNOWN = ("tools", "tool_choice", "parallel_tool_calls", "messages", LIMIT)
 TEXT = frozenset({"text"})
-MODES = {"auto": "auto", "none": "none", "required": "any"}
 
 STOPS = {
     "tool_calls": StopReason.TOOL,
@@ -49,13 +49,10 @@ STOPS = {
 }
 
 
-Segment = tuple[list[Message], list[JsonValue]]
-
-
-def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
-    """Each wire message with the one message that it is."""
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Piece]:
+    """Each message with the one wire message that it is."""
     return [
-        ([_read_message(an_object(element, f"{where}[{number}]"), f"{where}[{number}]", notes)], [element])
+        Piece(_read_message(an_object(element, f"{where}[{number}]"), f"{where}[{number}]", notes), [element])
         for number, element in enumerate(elements)
     ]
 
@@ -85,7 +82,7 @@ def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage
         place = f"{where}.tool_calls[{number}]"
         call = an_object(item, place)
         if call.get("type", "function") != "function":
-            notes.lose(place, f"the call of type {call.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('call', call)}", content=True)
             continue
         notes.rest(place, call, ("id", "type", "function"))
         function = an_object(call.get("function"), f"{place}.function")
@@ -97,26 +94,19 @@ def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage
     return AssistantMessage(content=content, tool_calls=tuple(calls))
 
 
-def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
-    """One wire message for each message. Text in the middle that instructs has the role developer."""
-    wire: list[JsonValue] = []
-    for message in messages:
-        match message:
-            case ToolResult():
-                content = error_as_text(message.content, is_error=message.is_error)
-                wire.append({"role": "tool", "tool_call_id": message.call_id, "content": content})
-            case AssistantMessage():
-                wire.append(_write_assistant(message))
-            case SystemMessage():
-                wire.append({"role": "developer", "content": message.content})
-            case UserMessage():
-                wire.append({"role": "user", "content": message.content})
-    return wire
-
-
-def joins(before: Message, message: Message) -> bool:
-    """Whether `message` would share the wire message of the one before it; here, never."""
-    return False
+def write_message(message: Message, before: Message | None) -> list[JsonValue]:
+    """The one wire message of `message`. Text in the middle that instructs has the role developer."""
+    match message:
+        case ToolResult():
+            content = error_as_text(message.content, is_error=message.is_error)
+            return [{"role": "tool", "tool_call_id": message.call_id, "content": content}]
+        case AssistantMessage():
+            return [_write_assistant(message)]
+        case SystemMessage():
+            return [{"role": "developer", "content": message.content}]
+        case UserMessage():
+            return [{"role": "user", "content": message.content}]
+    return []
 
 
 def _write_assistant(message: AssistantMessage) -> Json:
@@ -175,38 +165,12 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
-    choice = body.get("tool_choice")
-    if choice is None:
-        return None, allowed
-    if isinstance(choice, str) and choice in MODES:
-        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
-    given = choice if isinstance(choice, dict) else {}
-    function = given.get("function")
-    if given.get("type") == "function" and isinstance(function, dict):
-        return ToolChoice(mode="tool", name=a_text(function.get("name"), "tool_choice.function.name")), allowed
-    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
-    return None, allowed
+    return openai_fields.read_choice(body, notes, inside="function")
 
 
 def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     """The tool choice, and the switch for parallel calls beside it."""
-    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
-    if choice is not None and choice.mode == "tool":
-        fields["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
-    elif choice is not None:
-        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
-    return fields
-
-
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_completion_tokens"), "max_completion_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output."""
-    return {} if limit is None else {"max_completion_tokens": limit}
+    return openai_fields.write_choice(choice, parallel, inside="function")
 
 
 def read_reply(body: Json, notes: Notes) -> Reply:
@@ -223,23 +187,10 @@ def read_reply(body: Json, notes: Notes) -> Reply:
     stop = STOPS.get(reason, StopReason.UNKNOWN) if isinstance(reason, str) else StopReason.UNKNOWN
     if sent.get("refusal"):
         stop = StopReason.REFUSAL
-    raw = None if [wire] == write_messages([message], None) else Raw(dialect="openai-chat", value=[wire])
-    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=_read_usage(body), raw=raw)
-
-
-def _read_usage(body: Json) -> Usage | None:
-    usage = body.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    prompt, completion = prompt if isinstance(prompt, dict) else {}, completion if isinstance(completion, dict) else {}
-    return Usage(
-        input_tokens=number_of(usage.get("prompt_tokens")),
-        output_tokens=number_of(usage.get("completion_tokens")),
-        cache_read_tokens=number_of(prompt.get("cached_tokens")),
-        cache_write_tokens=number_of(prompt.get("cache_write_tokens")),
-        reasoning_tokens=number_of(completion.get("reasoning_tokens")),
-    )
+    usage = openai_fields.read_usage(body, "prompt", "completion")
+    same = same_json([wire], write_message(message, None))
+    raw = None if same else Raw(dialect="openai-chat", value=[wire])
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=usage, raw=raw)
 
 
 def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
@@ -249,16 +200,4 @@ def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: s
     stop = names.get(reply.stop, reply.stop.value)
     choice: Json = {"index": 0, "message": {"refusal": None, **message}, "finish_reason": stop, "logprobs": None}
     body: Json = {"id": reply_id, "object": "chat.completion", "created": 0, "model": model, "choices": [choice]}
-    if reply.usage is not None:
-        usage = reply.usage
-        body["usage"] = {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    return body
+    return {**body, **openai_fields.write_usage(reply.usage, "prompt", "completion")}

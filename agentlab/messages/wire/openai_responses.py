@@ -4,7 +4,7 @@ All items that a model gave out in a row (messages with a type, calls, reasoning
 plain assistant message without a type, as a caller writes it, begins a new one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
@@ -20,17 +20,16 @@ from agentlab.messages.conversation import (
     ToolChoice,
     ToolResult,
     ToolSchema,
-    Usage,
     UserMessage,
 )
+from agentlab.messages.wire import openai_fields
 from agentlab.messages.wire.reading import (
     BEHIND_A_CALL,
     Json,
     Notes,
+    Piece,
     WireError,
-    a_limit,
     a_list,
-    a_switch,
     a_text,
     an_object,
     arguments_as_text,
@@ -39,27 +38,26 @@ from agentlab.messages.wire.reading import (
     error_from_text,
     is_one_of,
     joined_text,
-    number_of,
+    of_type,
+    same_json,
 )
 
 DIALECT = "openai-responses"
 MESSAGES = "input"
-KNOWN = ("instructions", "tools", "tool_choice", "parallel_tool_calls", "input", "max_output_tokens")
+LIMIT = "max_output_tokens"
+KNOWN = ("instructions", "tools", "tool_choice", "parallel_tool_calls", "input", LIMIT)
 TEXT = frozenset({"input_text", "output_text", "text"})
-MODES = {"auto": "auto", "none": "none", "required": "any"}
 OUTPUT_ONLY = frozenset({"function_call", "reasoning"})
 
-Segment = tuple[list[Message], list[JsonValue]]
 
-
-def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Segment]:
+def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> list[Piece]:
     """Each message with the items that it is made of; an assistant message may have many."""
-    segments: list[Segment] = []
+    pieces: list[Piece] = []
     run: list[tuple[str, Json]] = []
 
     def close_run() -> None:
         if run:
-            segments.append(([_read_assistant(run, notes)], [item for _, item in run]))
+            pieces.append(Piece(_read_assistant(run, notes), [item for _, item in run]))
             run.clear()
 
     for number, element in enumerate(elements):
@@ -73,9 +71,9 @@ def read_messages(elements: Sequence[JsonValue], where: str, notes: Notes) -> li
             run.append((place, item))
             continue
         close_run()
-        segments.append(([_read_item(item, place, notes)], [element]))
+        pieces.append(Piece(_read_item(item, place, notes), [element]))
     close_run()
-    return segments
+    return pieces
 
 
 def _read_item(item: Json, place: str, notes: Notes) -> Message:
@@ -115,35 +113,28 @@ def _read_assistant(run: Sequence[tuple[str, Json]], notes: Notes) -> Message:
             if calls and texts[-1]:
                 notes.lose(place, BEHIND_A_CALL, content=False)
         else:
-            notes.lose(place, f"the item of type {item.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('item', item)}", content=True)
     if not texts and not calls:
         return ForeignMessage(raw=Raw(dialect="openai-responses", value=[item for _, item in run]))
     return AssistantMessage(content="".join(texts), tool_calls=tuple(calls))
 
 
-def write_messages(messages: Sequence[Message], before: Message | None) -> list[JsonValue]:
-    """The items of `messages`. An empty assistant text keeps two assistant messages in a row apart."""
-    wire: list[JsonValue] = []
-    for message in messages:
-        match message:
-            case ToolResult():
-                output = error_as_text(message.content, is_error=message.is_error)
-                wire.append({"type": "function_call_output", "call_id": message.call_id, "output": output})
-            case AssistantMessage():
-                if message.content or not message.tool_calls or isinstance(before, AssistantMessage | ForeignMessage):
-                    wire.append({"role": "assistant", "content": message.content})
-                wire.extend(_write_call(call) for call in message.tool_calls)
-            case SystemMessage():
-                wire.append({"role": "developer", "content": message.content})
-            case UserMessage():
-                wire.append({"role": "user", "content": message.content})
-        before = message
-    return wire
-
-
-def joins(before: Message, message: Message) -> bool:
-    """Whether `message` would share an item with the one before it; here, never."""
-    return False
+def write_message(message: Message, before: Message | None) -> list[JsonValue]:
+    """The items of `message`. An empty assistant text keeps two assistant messages in a row apart."""
+    match message:
+        case ToolResult():
+            output = error_as_text(message.content, is_error=message.is_error)
+            return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
+        case AssistantMessage():
+            calls: list[JsonValue] = [_write_call(call) for call in message.tool_calls]
+            if message.content or not calls or isinstance(before, AssistantMessage | ForeignMessage):
+                return [{"role": "assistant", "content": message.content}, *calls]
+            return calls
+        case SystemMessage():
+            return [{"role": "developer", "content": message.content}]
+        case UserMessage():
+            return [{"role": "user", "content": message.content}]
+    return []
 
 
 def _write_call(call: ToolCall) -> Json:
@@ -190,50 +181,30 @@ def write_tool(tool: ToolSchema) -> Json:
 
 def read_choice(body: Json, notes: Notes) -> tuple[ToolChoice | None, bool | None]:
     """The tool choice, and whether parallel calls are allowed."""
-    allowed = a_switch(body.get("parallel_tool_calls"), "parallel_tool_calls")
-    choice = body.get("tool_choice")
-    if choice is None:
-        return None, allowed
-    if isinstance(choice, str) and choice in MODES:
-        return ToolChoice.model_validate({"mode": MODES[choice]}), allowed
-    given = choice if isinstance(choice, dict) else {}
-    if given.get("type") == "function":
-        return ToolChoice(mode="tool", name=a_text(given.get("name"), "tool_choice.name")), allowed
-    notes.lose("tool_choice", f"the tool choice {given.get('type', choice)!r}", content=True)
-    return None, allowed
+    return openai_fields.read_choice(body, notes, inside=None)
 
 
 def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     """The tool choice, and the switch for parallel calls beside it."""
-    fields: Json = {} if parallel is None else {"parallel_tool_calls": parallel}
-    if choice is not None and choice.mode == "tool":
-        fields["tool_choice"] = {"type": "function", "name": choice.name}
-    elif choice is not None:
-        fields["tool_choice"] = {mode: name for name, mode in MODES.items()}[choice.mode]
-    return fields
-
-
-def read_limit(body: Json) -> int | None:
-    """The most tokens of output."""
-    return a_limit(body.get("max_output_tokens"), "max_output_tokens")
-
-
-def write_limit(limit: int | None) -> Json:
-    """The most tokens of output."""
-    return {} if limit is None else {"max_output_tokens": limit}
+    return openai_fields.write_choice(choice, parallel, inside=None)
 
 
 def read_reply(body: Json, notes: Notes) -> Reply:
     """A response: its status, the reason it is incomplete and the kinds of its items together say why it ended."""
     elements = a_list(body.get("output"), "output")
-    read = [message for messages, _ in read_messages(elements, "output", notes) for message in messages]
-    content = "".join(message.content for message in read if isinstance(message, AssistantMessage))
-    calls = tuple(call for message in read if isinstance(message, AssistantMessage) for call in message.tool_calls)
-    message = AssistantMessage(content=content, tool_calls=calls)
-    same = elements == write_messages([message], None)
+    message = one_reply(piece.message for piece in read_messages(elements, "output", notes))
+    same = same_json(elements, write_message(message, None))
     raw = None if same else Raw(dialect="openai-responses", value=elements)
-    stop = _read_stop(body, has_calls=bool(calls), elements=elements)
-    return Reply(content=content, tool_calls=calls, stop=stop, usage=_read_usage(body), raw=raw)
+    stop = _read_stop(body, has_calls=bool(message.tool_calls), elements=elements)
+    usage = openai_fields.read_usage(body, "input", "output")
+    return Reply(content=message.content, tool_calls=message.tool_calls, stop=stop, usage=usage, raw=raw)
+
+
+def one_reply(messages: Iterable[Message]) -> AssistantMessage:
+    """All that the model says in these, in one message: an item that only the provider knows may part its texts."""
+    own = [message for message in messages if isinstance(message, AssistantMessage)]
+    calls = tuple(call for message in own for call in message.tool_calls)
+    return AssistantMessage(content="".join(message.content for message in own), tool_calls=calls)
 
 
 def _read_stop(body: Json, *, has_calls: bool, elements: list[JsonValue]) -> StopReason:
@@ -256,21 +227,6 @@ def _refuses(element: JsonValue) -> bool:
     return any(isinstance(part, dict) and part.get("type") == "refusal" for part in parts)
 
 
-def _read_usage(body: Json) -> Usage | None:
-    usage = body.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
-    given, made = given if isinstance(given, dict) else {}, made if isinstance(made, dict) else {}
-    return Usage(
-        input_tokens=number_of(usage.get("input_tokens")),
-        output_tokens=number_of(usage.get("output_tokens")),
-        cache_read_tokens=number_of(given.get("cached_tokens")),
-        cache_write_tokens=number_of(given.get("cache_write_tokens")),
-        reasoning_tokens=number_of(made.get("reasoning_tokens")),
-    )
-
-
 def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: str) -> Json:
     """A response as the provider sends it; `elements` are its items as written or kept."""
     incomplete = {StopReason.LENGTH: "max_output_tokens", StopReason.REFUSAL: "content_filter"}
@@ -290,19 +246,7 @@ def write_reply(reply: Reply, elements: list[JsonValue], model: str, reply_id: s
         "tool_choice": "auto",
         "tools": [],
     }
-    if reply.usage is not None:
-        usage = reply.usage
-        body["usage"] = {
-            "input_tokens": usage.input_tokens,
-            "input_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "output_tokens": usage.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-        }
-    return body
+    return {**body, **openai_fields.write_usage(reply.usage, "input", "output")}
 
 
 def _as_output(item: Json, item_id: str) -> Json:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.arguments import parse_arguments
+from agentlab.messages.conversation import Message, Usage
 
 Json = dict[str, JsonValue]
 
@@ -17,6 +18,17 @@ MAX_NESTING = 200
 
 class WireError(AgentlabError):
     """This JSON is not of the dialect it is said to be; the message names the place and what was expected there."""
+
+
+class Piece(NamedTuple):
+    """A message, and the wire messages (or items) that hold it and nothing else.
+
+    ``joined`` is True where it is the next blocks of the wire message before it, and begins none.
+    """
+
+    message: Message
+    wire: list[JsonValue]
+    joined: bool = False
 
 
 class Loss(NamedTuple):
@@ -52,6 +64,19 @@ class Notes:
         for key in value.keys() - set(known):
             if value[key] not in (None, [], {}):
                 self.lose(f"{where}.{key}", f"the field {key}", content=key in CONTENT_FIELDS)
+
+
+def same_json(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are the same JSON, whatever the order of their keys: 1, 1.0 and true are three values.
+
+    As `agentlab.canonical`, which refuses half a surrogate pair; here one may stand in a body that is to be checked.
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def same_text(one: JsonValue, other: JsonValue) -> bool:
+    """As `same_json`, with the keys in the same order."""
+    return json.dumps(one) == json.dumps(other)
 
 
 def an_object(value: JsonValue, where: str) -> Json:
@@ -90,6 +115,12 @@ def a_text(value: JsonValue, where: str) -> str:
     return value
 
 
+def of_type(noun: str, value: Json) -> str:
+    """In words, what `value` is: a `noun` of its type, or without one."""
+    kind = value.get("type")
+    return f"{noun} without a type" if kind is None else f"{noun} of type {kind!r}"
+
+
 def is_one_of(kind: JsonValue, kinds: frozenset[str]) -> bool:
     """Whether `kind` is one of these texts; a type that is no text is none of them."""
     return isinstance(kind, str) and kind in kinds
@@ -109,9 +140,19 @@ def a_switch(value: JsonValue, where: str) -> bool | None:
     return value
 
 
-def number_of(value: JsonValue) -> int:
-    """A count of tokens; what is missing, negative or no whole number counts as 0."""
-    return value if type(value) is int and value > 0 else 0
+def believable(**counts: JsonValue) -> Usage | None:
+    """The usage with these counts, of which those that are no more than a part of another may be None: not told.
+
+    None where they cannot be true: no whole numbers, negative, or more tokens in a part than in the whole.
+    """
+    try:
+        told = {name: count for name, count in counts.items() if count is not None or name not in _PARTS}
+        return Usage.model_validate(told)
+    except ValidationError:
+        return None
+
+
+_PARTS = frozenset({"cache_read_tokens", "cache_write_tokens", "reasoning_tokens"})
 
 
 def joined_text(parts: JsonValue, where: str, kinds: frozenset[str], notes: Notes, glue: str = "\n") -> str:
@@ -133,7 +174,7 @@ def joined_parts(placed: Iterable[tuple[str, JsonValue]], kinds: frozenset[str],
             texts.append(a_text(block.get("text"), f"{place}.text"))
             notes.rest(place, block, ("type", "text"))
         else:
-            notes.lose(place, f"the part of type {block.get('type')!r}", content=True)
+            notes.lose(place, f"the {of_type('part', block)}", content=True)
     return glue.join(texts)
 
 

@@ -47,7 +47,14 @@ def with_fields(**fields):
     return tool(properties=fields, required=list(fields))
 
 
-nested = {"type": "object", "properties": {"city": {"type": "string", "description": "The city."}}}
+nested = {
+    "type": ["object", "null"],
+    "description": "Where it is sent.",
+    "properties": {"city": {"type": "string", "description": "The city."}},
+    "required": ["city"],
+}
+untyped = {key: value for key, value in nested.items() if key != "type"}
+untyped |= {"anyOf": [{}], "additionalProperties": False}
 
 
 # 01.3
@@ -57,27 +64,27 @@ def readable(reply):
     return [call.id for call in reply.tool_calls if parse_arguments(call.arguments).values is not None]
 
 
-def whatever_the_stop_reason(dialect, body):
+def whatever_the_stop_reason(body, dialect):
     return readable(reply_from_wire(body, dialect))
 
 
-def only_the_first(dialect, body):
+def only_the_first(body, dialect):
     reply = reply_from_wire(body, dialect)
     return readable(reply)[:1] if reply.stop is StopReason.TOOL else []
 
 
-def what_cannot_be_read_runs_too(dialect, body):
+def what_cannot_be_read_runs_too(body, dialect):
     reply = reply_from_wire(body, dialect)
     return [call.id for call in reply.tool_calls] if reply.stop is StopReason.TOOL else []
 
 
-def one_bad_call_stops_all(dialect, body):
+def one_bad_call_stops_all(body, dialect):
     reply = reply_from_wire(body, dialect)
     ids = [call.id for call in reply.tool_calls]
     return ids if reply.stop is StopReason.TOOL and readable(reply) == ids else []
 
 
-def any_json_will_do(dialect, body):
+def any_json_will_do(body, dialect):
     reply = reply_from_wire(body, dialect)
     if reply.stop is not StopReason.TOOL:
         return []
@@ -91,46 +98,46 @@ def any_json_will_do(dialect, body):
     return ids
 
 
-def known_bad_ends_alone(dialect, body):
+def known_bad_ends_alone(body, dialect):
     reply = reply_from_wire(body, dialect)
     return [] if reply.stop in (StopReason.LENGTH, StopReason.REFUSAL) else readable(reply)
 
 
-def only_cut_replies(dialect, body):
+def only_cut_replies(body, dialect):
     reply = reply_from_wire(body, dialect)
     return [] if reply.stop is StopReason.LENGTH else readable(reply)
 
 
-def the_name_of_one_provider(dialect, body):
+def the_name_of_one_provider(body, dialect):
     cut = body.get("stop_reason") == "max_tokens"
     return [] if cut else readable(reply_from_wire(body, dialect))
 
 
-def the_names_of_two_providers(dialect, body):
+def the_names_of_two_providers(body, dialect):
     cut = body.get("stop_reason") == "max_tokens" or body.get("choices", [{}])[0].get("finish_reason") == "length"
     return [] if cut else readable(reply_from_wire(body, dialect))
 
 
-def the_id_of_the_item(dialect, body):
+def the_id_of_the_item(body, dialect):
     if dialect == "openai-responses":
         return [item["id"] for item in body["output"]]
     return readable(reply_from_wire(body, dialect))
 
 
-def anthropic_alone(dialect, body):
+def anthropic_alone(body, dialect):
     if body.get("stop_reason") != "tool_use":
         return []
     return [block["id"] for block in body["content"] if isinstance(block["input"], dict)]
 
 
-def none_for_nothing(dialect, body):
+def none_for_nothing(body, dialect):
     reply = reply_from_wire(body, dialect)
     if reply.stop is StopReason.END:
         return None
     return readable(reply) if reply.stop is StopReason.TOOL else []
 
 
-def takes_the_calls_out(dialect, body):
+def takes_the_calls_out(body, dialect):
     reply = reply_from_wire(body, dialect)
     body.clear()
     return readable(reply) if reply.stop is StopReason.TOOL else []
@@ -177,6 +184,10 @@ WRONG = {
         "a good call that is refused": (tool(), {"ticket": "T-1234"}, BAD),
         "a bad call that is good": (tool(), GOOD, {"ticket_id": "T-9999999"}),
         "a bad call that is empty": (tool(), GOOD, {}),
+        "wrapped as OpenAI Chat wants it": ({"type": "function", "function": tool()}, GOOD, BAD),
+        "fields that no object wraps": ({**tool(), "parameters": tool()["parameters"]["properties"]}, GOOD, BAD),
+        "an open object in a field": (with_fields(address=nested), {"address": {"city": "Bonn"}}, {"address": 1}),
+        "a nested object that has no type": (with_fields(address=untyped), {"address": {"city": "Bonn"}}, {"x": 1}),
         "parameters that are text": ({**tool(), "parameters": "ticket_id"}, GOOD, BAD),
     },
     "01.3": {
