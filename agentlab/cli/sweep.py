@@ -108,8 +108,8 @@ def sweep(
     rows = [[name, f"{n:,}", f"{n / planned.points:.1%}"] for name, n in zip(names, cheapest, strict=True)]
     print_table(["control", "cheapest at", "of all points"], rows, right=["cheapest at", "of all points"])
     print_line("")
-    measure = "input that no cache could serve" if uncached else "input"
-    print_line(f"{counted(planned.points, 'point')}; the cheapest control of a point is the one with the least {measure}.")
+    least = "the least input that no cache could serve" if uncached else "the least input"
+    print_line(f"{counted(planned.points, 'point')}; the cheapest control of a point is the one with {least}.")
     if out is not None:
         print_line(f"{out} has {counted(planned.rows, 'row')}.")
 

@@ -4,16 +4,12 @@ Each takes the parts in order and gives them back in order. Only a few are on th
 any length needs the same memory.
 """
 
-import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import wait
 from typing import Any
 
 from agentlab.context.sweep import Part, Sweep, calculate
@@ -33,7 +29,10 @@ def in_processes(sweep: Sweep, workers: int) -> Generator[Part, None, None]:
     They are started afresh (spawn), so nothing of a notebook or a server is copied into them. Raises AgentlabError
     where one dies.
     """
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_be_a_worker)
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_be_a_worker)
 
     def submit(start: int, stop: int) -> Any:
         with _ctrl_c_held():  # a worker may be started here, and it inherits this
@@ -53,6 +52,8 @@ def on_scheduler(sweep: Sweep, address: str) -> Generator[Part, None, None]:
     What is sent and received is pickled, as dask does it: use a scheduler that you trust. Raises AgentlabError where
     dask.distributed is missing, nothing answers at the address, no worker is there, or the work is lost on the way.
     """
+    from concurrent.futures import CancelledError
+
     try:
         from distributed import Client, KilledWorker
     except ImportError:
@@ -88,6 +89,7 @@ def _in_order(sweep: Sweep, submit: Callable[[int, int], Any], ahead: int) -> Ge
 def _threads_at(address: str) -> int:
     """How many parts the workers at `address` calculate at a time, if a scheduler answers there."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     from distributed.core import rpc
 
@@ -126,12 +128,16 @@ def _ctrl_c_held() -> Iterator[None]:
 
 def _be_a_worker() -> None:
     """No Ctrl-C, and no life without the parent, even where that was killed."""
+    from multiprocessing import parent_process
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
+    parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
 
 
 def _end_after(sentinel: int) -> None:
+    from multiprocessing.connection import wait
+
     wait([sentinel])
     os._exit(1)
