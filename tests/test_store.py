@@ -14,7 +14,8 @@ from agentlab.store import database_url, open_store, shown_url
     [
         ("not a url", "cannot be read"),
         ("", "cannot be read"),
-        ("nosuchdb://host/name", "driver"),
+        ("nosuchdb://host/name", "neither SQLite nor PostgreSQL"),
+        ("postgresql+nosuchdriver://host/name", "driver"),
         ("sqlite:////no/such/folder/a.db", "does not exist"),
         ("postgresql://u:p@host:abc/db", "cannot be read"),
         ("sqlite://?timeout=abc", "behind the"),

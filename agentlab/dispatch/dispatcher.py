@@ -139,7 +139,8 @@ class Dispatcher:
         """Answer a call that does not run, and write its receipt. A call that needs a person opens a request."""
         verdict = decision.verdict
         if isinstance(verdict, NeedsApproval):
-            self.approvals.request(verdict.call_id, decision.proposal, decision.caller)
+            tool = self._tools[decision.proposal.call.name]
+            self.approvals.request(decision.proposal, tool.contract, decision.caller)
             return self._settle(decision, Outcome.PENDING, f"approval required: {verdict.call_id}")
         if isinstance(verdict, Deny):
             outcome = Outcome.INVALID if verdict.invalid else Outcome.DENIED
@@ -164,7 +165,7 @@ class Dispatcher:
         if key is None:
             return self._execute(tool, decision, arguments)
         reservation = self.ledger.reserve(
-            decision.proposal, decision.caller, key, self._approval_to_use(tool, decision)
+            decision.proposal, decision.caller, key, decision.call_id, self._approval_to_use(tool, decision)
         )
         if reservation.state == "new" or (reservation.state == "open" and tool.contract.target_honours_key):
             return self._execute(tool, decision, arguments, key, is_first=reservation.state == "new")
@@ -197,6 +198,8 @@ class Dispatcher:
             )
             return self._settle(decision, Outcome.CONFLICT, reason)
         if reservation.state == "unapproved":
+            if decision.call_id is not None and self.approvals.state(decision.call_id) == "expired":
+                return self.not_approved(decision, "expired")
             return self._settle(
                 decision, Outcome.DENIED, "denied: there is no approval for this call that is still good"
             )
@@ -224,9 +227,13 @@ class Dispatcher:
                 # This attempt did nothing. The one before it, which left the key open, may have.
                 reason = f"outcome unknown: {error}; an earlier attempt has left no result, a person must look"
                 return self._settle(decision, Outcome.UNKNOWN, reason)
-            if key is not None:
-                self.ledger.release(decision.proposal, decision.caller, key, self._approval_to_return(tool, decision))
-            return self._settle(decision, Outcome.FAILED, str(error))
+            if key is None:
+                return self._settle(decision, Outcome.FAILED, str(error))
+            give_back = self._approval_to_return(tool, decision)
+            receipt = self.ledger.release(
+                decision.proposal, decision.caller, key, str(error), decision.call_id, give_back
+            )
+            return _dispatched(decision, receipt)
         except Exception as error:  # noqa: BLE001  a tool is foreign code; whatever it raises becomes a receipt
             # The model gets the kind of error only: its text may hold paths, addresses or secrets of the host.
             kind = type(error).__name__
@@ -234,18 +241,23 @@ class Dispatcher:
                 return self._settle(decision, Outcome.FAILED, f"the tool failed ({kind})")
             reason = f"outcome unknown: the tool broke off ({kind}); do not repeat the call, a person must look"
             return self._settle(decision, Outcome.UNKNOWN, reason)
-        if key is not None and not self.ledger.finish(decision.proposal, decision.caller, key, content):
-            reason = "outcome unknown: the call ran, and its key was given back meanwhile; a person must look"
-            return self._settle(decision, Outcome.UNKNOWN, reason)
-        return self._settle(decision, Outcome.EXECUTED, content)
+        if key is None:
+            return self._settle(decision, Outcome.EXECUTED, content)
+        # Result and receipt are one transaction: a crash leaves both or neither.
+        receipt = self.ledger.finish(decision.proposal, decision.caller, key, content, decision.call_id)
+        return _dispatched(decision, receipt)
 
     def _settle(self, decision: Decision, outcome: Outcome, content: str) -> Dispatched:
         receipt = self.ledger.record(
             decision.proposal, decision.caller, outcome, content, decision.guard, decision.call_id
         )
-        return Dispatched(
-            ToolResult(call_id=decision.proposal.call.id, content=content, is_error=outcome not in SUCCEEDED), receipt
-        )
+        return _dispatched(decision, receipt)
+
+
+def _dispatched(decision: Decision, receipt: Receipt) -> Dispatched:
+    failed = receipt.outcome not in SUCCEEDED
+    result = ToolResult(call_id=decision.proposal.call.id, content=receipt.detail, is_error=failed)
+    return Dispatched(result, receipt)
 
 
 def _key(contract: ToolContract, arguments: dict[str, JsonValue]) -> str | None:

@@ -45,6 +45,10 @@ def tables() -> Tables:
         Column("tool", String, primary_key=True),
         Column("key", String, primary_key=True),
         Column("payload", String, nullable=False),
+        # Whose call reserved the key: after a crash this is the only trace of it.
+        Column("run", String, nullable=False),
+        Column("user", String, nullable=False),
+        Column("call_id", String),
         Column("result", Text),
         Column("reserved_at", Float, nullable=False),
         Column("done_at", Float),
@@ -53,7 +57,10 @@ def tables() -> Tables:
         "approvals",
         metadata,
         Column("call_id", String, primary_key=True),
+        # A request that expired stays on record; the next one for the same call gets the next number.
+        Column("number", Integer, primary_key=True, autoincrement=False),
         Column("tool", String, nullable=False),
+        Column("contract", String, nullable=False),
         Column("arguments", Text, nullable=False),
         Column("tenant", String, nullable=False),
         Column("run", String, nullable=False),

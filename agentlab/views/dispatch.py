@@ -88,7 +88,7 @@ def outcome(
             proposal = propose(ToolCall(id="call_0", name=contract.name, arguments=values))
             identity = call_id(proposal, contract, caller)
             if approvals.state(identity) == "absent":
-                approvals.request(identity, proposal, caller)
+                approvals.request(proposal, contract, caller)
                 approvals.decide(identity, "lead", approve=yes)
 
         if approved != "nothing":
