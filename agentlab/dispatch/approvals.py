@@ -15,7 +15,7 @@ from agentlab.shapes import Frozen
 from agentlab.store import create_tables, insert_new
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Engine, RowMapping
+    from sqlalchemy import Connection, Engine, RowMapping
 
 Clock = Callable[[], float]
 
@@ -26,13 +26,14 @@ DAY = 86_400.0
 class Approval(Frozen):
     """One request for approval, as a person sees it. ``arguments`` is the JSON that will run, to the letter.
 
-    ``contract`` is the digest of the tool's contract. ``number`` counts the requests for this same call: a new one is
-    opened when the one before has expired. Times are seconds since 1970; they and ``approver`` are None where nobody
+    ``contract`` is the digest of the tool's contract. ``attempt`` counts the requests for this same call: the next one
+    is opened when the one before has expired. Times are seconds since 1970; they and ``approver`` are None where nobody
     has answered, or nothing has used the answer.
     """
 
-    call_id: str
     number: int
+    call_id: str
+    attempt: int
     tool: str
     contract: str
     arguments: str
@@ -69,7 +70,7 @@ class Approvals:
                     connection,
                     self._table,
                     call_id=identity,
-                    number=latest.number + 1 if latest else 1,
+                    attempt=latest.attempt + 1 if latest else 1,
                     tool=contract.name,
                     contract=contract.digest,
                     arguments=canonical_json(proposal.arguments),
@@ -102,9 +103,10 @@ class Approvals:
             if asked.state == "pending" and _same_person(name, asked.requester):
                 raise AgentlabError(f"{name} asked for this call and cannot approve it; another person must")
             now, columns = self._clock(), self._table.c
+            # One statement both looks and answers: of two answers at the same moment, one finds the request answered.
             answered = connection.execute(
                 update(self._table)
-                .where(*self._this(asked), columns.approved.is_(None), columns.expires_at > now)
+                .where(columns.number == asked.number, columns.approved.is_(None), columns.expires_at > now)
                 .values(approver=name, approved=int(approve), decided_at=now)
             )
             if answered.rowcount != 1:
@@ -122,8 +124,7 @@ class Approvals:
         """Every request, oldest first."""
         from sqlalchemy import select
 
-        columns = self._table.c
-        query = select(self._table).order_by(columns.requested_at, columns.call_id, columns.number)
+        query = select(self._table).order_by(self._table.c.number)
         with self._engine.begin() as connection:
             rows = connection.execute(query).mappings().all()
         return [self._approval(row) for row in rows]
@@ -138,7 +139,7 @@ class Approvals:
         now, columns = self._clock(), self._table.c
         # One statement both looks and takes: of two callers that read "approved", only one changes the row.
         good = (columns.approved == 1, columns.used_at.is_(None), columns.expires_at > now)
-        used = connection.execute(update(self._table).where(*self._this(latest), *good).values(used_at=now))
+        used = connection.execute(update(self._table).where(columns.number == latest.number, *good).values(used_at=now))
         return used.rowcount == 1
 
     def give_back(self, connection: "Connection", call_id: str) -> None:
@@ -147,17 +148,13 @@ class Approvals:
 
         latest = self._latest(connection, call_id)
         if latest is not None:
-            connection.execute(update(self._table).where(*self._this(latest)).values(used_at=None))
-
-    def _this(self, approval: Approval) -> "tuple[ColumnElement[bool], ...]":
-        columns = self._table.c
-        return columns.call_id == approval.call_id, columns.number == approval.number
+            connection.execute(update(self._table).where(self._table.c.number == latest.number).values(used_at=None))
 
     def _latest(self, connection: "Connection", call_id: str) -> Approval | None:
         from sqlalchemy import select
 
         columns = self._table.c
-        query = select(self._table).where(columns.call_id == call_id).order_by(columns.number.desc()).limit(1)
+        query = select(self._table).where(columns.call_id == call_id).order_by(columns.attempt.desc()).limit(1)
         row = connection.execute(query).mappings().first()
         return None if row is None else self._approval(row)
 

@@ -69,7 +69,7 @@ class Reservation(Frozen):
 
 
 class OpenKey(Frozen):
-    """A key without a result, and whose call reserved it. Where that call is not running now, its outcome is unknown."""
+    """A key without a result, and whose call reserved it. Unless that call still runs, its outcome is unknown."""
 
     tenant: str
     tool: str
