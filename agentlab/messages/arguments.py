@@ -99,7 +99,7 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
 def _refuse_bad_text(text: str) -> None:
     if not isinstance(text, str):
         raise _RefusedError(f"the key {text!r} is not text")
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise _RefusedError("the arguments hold half a surrogate pair, which is not valid text")
 
 
