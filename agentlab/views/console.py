@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import JsonValue
 
-from agentlab.dispatch.contract import ToolContract
+from agentlab.dispatch.contract import ApprovalRule, ToolContract
 from agentlab.errors import AgentlabError
 from agentlab.views.dispatch import (
     Approved,
@@ -59,7 +59,7 @@ def panel(contract: ToolContract, arguments: Arguments) -> Panel:
     import ipywidgets as widgets
     import traitlets
 
-    if contract.approval is None:
+    if not isinstance(contract.approval, ApprovalRule):
         raise AgentlabError(f"{contract.name} has no approval rule; give a contract with one to show approvals")
     amount, limit = contract.approval.argument, contract.approval.above
     first = arguments.get(amount)

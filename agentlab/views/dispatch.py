@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from agentlab.dispatch.approvals import DAY, Approvals
-from agentlab.dispatch.contract import ToolContract
+from agentlab.dispatch.contract import ApprovalRule, ToolContract
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, four_guards
 from agentlab.dispatch.guards import Caller, call_id, propose
 from agentlab.dispatch.ledger import Ledger, Outcome, Receipt
@@ -65,7 +65,7 @@ def outcome(
     `approved` is what a person has said before the call, `earlier` what was posted before it under the same key (with
     an approval of its own where it needed one). Raises AgentlabError for a contract without an approval rule.
     """
-    if contract.approval is None:
+    if not isinstance(contract.approval, ApprovalRule):
         raise AgentlabError(f"{contract.name} has no approval rule; give a contract with one to show approvals")
     amount = contract.approval.argument
     caller = Caller(user="clerk", roles=tuple(roles), tenant="acme", run="run-1")
