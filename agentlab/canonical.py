@@ -8,7 +8,9 @@ from pydantic import JsonValue
 
 from agentlab.errors import AgentlabError
 
-_write = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+write_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+"""Writes a value that is known to be JSON; `canonical_json` is for one that is not."""
+
 _CONTAINERS = (dict, list, tuple)
 
 
@@ -20,7 +22,7 @@ def canonical_json(value: JsonValue) -> str:
     Raises AgentlabError for what JSON cannot hold: NaN, infinity, bytes, keys that are no text.
     """
     try:
-        text = _write(value)
+        text = write_canonical(value)
         if not text.isascii():
             text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:

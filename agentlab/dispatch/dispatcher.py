@@ -97,8 +97,9 @@ class Dispatcher:
             raise AgentlabError("two tools have the same name; a tool's name must be unique")
         for tool in tools:
             check_tool(tool)
-        # The two at the end hold whatever list of guards was given: no contract or no arguments, no call.
-        self._guards = tuple((_name(guard), guard) for guard in (*guards, known_tool, valid_arguments))
+        # Two hold whatever list of guards was given: no contract or no valid arguments, no call.
+        always = [guard for guard in (known_tool, valid_arguments) if guard not in guards]
+        self._guards = tuple((_name(guard), guard) for guard in (*guards, *always))
         self._keep = keep
         self._clock = clock
         self._within = within

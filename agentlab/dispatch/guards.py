@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.canonical import canonical_json
+from agentlab.canonical import canonical_json, write_canonical
 from agentlab.dispatch.contract import SideEffect, ToolContract
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import ToolCall
@@ -52,7 +52,7 @@ def propose(call: ToolCall) -> Proposal:
     values, problem = parse_arguments(call.arguments)
     if values is None:
         return Proposal(call, None, None, problem)
-    text = canonical_json(values)
+    text = write_canonical(values)  # the parser has refused what is no JSON
     return Proposal(call, json.loads(text), text, None)
 
 
@@ -129,9 +129,10 @@ def valid_arguments(proposal: Proposal, contract: ToolContract | None, caller: C
 
 def role(proposal: Proposal, contract: ToolContract | None, caller: Caller) -> Verdict:
     """Has the caller one of the roles that the contract names?"""
-    if contract is None or not any(each in contract.roles for each in caller.roles):
-        return Deny(reason=f"denied: {caller.user} may not call {proposal.call.name}")
-    return ALLOW
+    for each in caller.roles:
+        if contract is not None and each in contract.roles:
+            return ALLOW
+    return Deny(reason=f"denied: {caller.user} may not call {proposal.call.name}")
 
 
 def resource_scope(tenant_of: Callable[[str], str | None]) -> Guard:

@@ -24,7 +24,9 @@ SHOWN = 60
 """Characters that are shown of a value, or of a name, that came from outside."""
 
 _EXACT = "x-agentlab-exact-integer"
-_VALUES_NOT_SCHEMAS = frozenset({"const", "enum", "default", "examples"})
+VALUES_NOT_SCHEMAS = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose values are plain values, whatever they look like."""
+
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _SAYS_WHAT_ELSE_IS_ALLOWED = frozenset({"additionalProperties", "unevaluatedProperties"})
 _KINDS = {
@@ -100,7 +102,7 @@ def _with_exact_integers(value: JsonValue) -> JsonValue:
 def _schema_with_exact_integers(schema: Schema) -> Schema:
     strict: Schema = {}
     for keyword, value in schema.items():
-        if keyword in _VALUES_NOT_SCHEMAS:
+        if keyword in VALUES_NOT_SCHEMAS:
             strict[keyword] = value
         elif keyword in _MAPS_OF_SCHEMAS and isinstance(value, dict):
             strict[keyword] = {name: _with_exact_integers(inner) for name, inner in value.items()}
