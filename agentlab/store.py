@@ -124,7 +124,9 @@ def insert_new(connection: "Connection", table: "Table", **values: Any) -> bool:
     Where another transaction has just inserted the same row, this waits for its end: afterwards the row is there
     (False), or that transaction was rolled back and this one inserted it (True).
     """
-    return connection.execute(_insert(connection, table).values(**values).on_conflict_do_nothing()).rowcount == 1
+    statement = _insert(connection, table).values(**values).on_conflict_do_nothing()
+    # Without the option SQLAlchemy does not keep the count of an INSERT: on PostgreSQL it would be -1.
+    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount == 1
 
 
 def insert_or_replace(connection: "Connection", table: "Table", rows: Sequence[Mapping[str, Any]]) -> None:
