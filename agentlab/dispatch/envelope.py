@@ -65,7 +65,7 @@ def pack(value: JsonValue | Explained, most: int, keep: Keep | None) -> Packed:
 
     Data alone is written as itself: text as text, anything else as canonical JSON. With an explanation it is an object
     with ``data`` and ``explanation``. Past `most` it is an object with ``start``, ``cut`` and ``explanation``, and
-    `keep` is given the whole. Raises AgentlabError for what is no JSON, or an explanation that fills the envelope.
+    `keep` is given the whole. Raises AgentlabError for what is no JSON.
     """
     data, explanation = value if isinstance(value, Explained) else (value, "")
     data = storable(data) if isinstance(data, str) else data
@@ -74,16 +74,23 @@ def pack(value: JsonValue | Explained, most: int, keep: Keep | None) -> Packed:
     if len(content) <= most:
         return Packed(Envelope(data=data, explanation=explanation), content)
     handle = None if keep is None else keep(whole)
-    explanation = f"{_advice(handle)} {explanation}".strip()
+    explanation = _start(f"{_advice(handle)} {explanation}".strip(), most // 2)
+    frame = _written("", len(whole), len(whole), handle, explanation)
+    start = _start(whole, most - len(frame) + len('""'))
+    cut = Cut(shown=len(start), of=len(whole), handle=handle)
+    content = _written(start, cut.shown, cut.of, handle, explanation)
+    return Packed(Envelope(data=start, explanation=explanation, cut=cut), content)
 
-    def written(characters: int) -> str:
-        shown: JsonValue = {"shown": characters, "of": len(whole), "unit": "characters", "handle": handle}
-        return canonical_json({"start": whole[:characters], "cut": shown, "explanation": explanation[: most // 2]})
 
-    fits = bisect_right(range(min(most, len(whole)) + 1), most, key=lambda characters: len(written(characters))) - 1
-    shown = max(fits, 0)
-    cut = Cut(shown=shown, of=len(whole), handle=handle)
-    return Packed(Envelope(data=whole[:shown], explanation=explanation, cut=cut), written(shown))
+def _written(start: str, shown: int, of: int, handle: str | None, explanation: str) -> str:
+    cut: JsonValue = {"shown": shown, "of": of, "unit": "characters", "handle": handle}
+    return canonical_json({"start": start, "cut": cut, "explanation": explanation})
+
+
+def _start(text: str, room: int) -> str:
+    """As much of the start of `text` as takes at most `room` characters when it is written as JSON."""
+    longest = range(min(len(text), room) + 1)
+    return text[: bisect_right(longest, room, key=lambda length: len(canonical_json(text[:length]))) - 1]
 
 
 def error_of(outcome: Outcome, message: str) -> Envelope:
