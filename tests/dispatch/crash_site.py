@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple, TextIO
 
 from sqlalchemy import event
@@ -322,5 +323,13 @@ PLANS: dict[str, Callable[[str], Any]] = {
     "many keys and deaths": lambda url: many_keys(url, keys=100, victims=len(POINTS) - 1),
 }
 
+# Loaded once here, and not once in each process: what agentlab loads where it is used.
+LATE_IMPORTS = {
+    "sqlite": ("jsonschema_rs", "sqlalchemy.dialects.sqlite.pysqlite"),
+    "postgresql": ("jsonschema_rs", "sqlalchemy.dialects.postgresql.psycopg", "psycopg"),
+}
+
 if __name__ == "__main__":
+    for module in LATE_IMPORTS[sys.argv[1].partition(":")[0]]:
+        import_module(module)
     json.dump(PLANS[sys.argv[2]](sys.argv[1]), sys.stdout)
