@@ -6,9 +6,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agentlab.canonical import canonical_json, digest
 from agentlab.dispatch.contract import ToolContract
-from agentlab.dispatch.guards import ApprovalState, Caller, Proposal, call_id
+from agentlab.dispatch.guards import ApprovalState, Caller, Proposal, call_id, identity_of
 from agentlab.dispatch.tables import tables
 from agentlab.errors import AgentlabError
 from agentlab.shapes import Frozen
@@ -73,7 +72,7 @@ class Approvals:
                     attempt=latest.attempt + 1 if latest else 1,
                     tool=contract.name,
                     contract=contract.digest,
-                    arguments=canonical_json(proposal.arguments),
+                    arguments=proposal.text,
                     tenant=caller.tenant,
                     run=caller.run,
                     requester=caller.user,
@@ -170,7 +169,7 @@ class Approvals:
         # What a person is shown must be what the id stands for, also when somebody has edited the database.
         arguments = json.loads(approval.arguments)
         who = (approval.tenant, approval.requester, approval.run)
-        if digest([approval.tool, approval.contract, arguments, *who]) != approval.call_id:
+        if identity_of(approval.tool, approval.contract, arguments, *who) != approval.call_id:
             raise AgentlabError(
                 f"the request {approval.call_id[:12]} was changed after it was made and stands for nothing; "
                 "find out who can write to this database"

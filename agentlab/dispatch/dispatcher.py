@@ -112,6 +112,11 @@ class Dispatcher:
         """The contracts of all tools, in the order in which they were given."""
         return tuple(tool.contract for tool in self._tools.values())
 
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The names of the guards, in the order in which they are asked."""
+        return tuple(name for name, _ in self._guards)
+
     def dispatch(self, call: ToolCall, caller: Caller) -> Dispatched:
         """Decide, and run what is allowed."""
         decision = self.decide(call, caller)

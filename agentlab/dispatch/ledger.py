@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from agentlab.canonical import canonical_json, digest
+from agentlab.canonical import digest
 from agentlab.dispatch.guards import Caller, Proposal
 from agentlab.dispatch.tables import tables
 from agentlab.shapes import Frozen
@@ -237,9 +237,7 @@ class Ledger:
         from sqlalchemy import insert
 
         # Arguments that could not be read are kept as the text they came in.
-        arguments = (
-            canonical_json(proposal.arguments) if proposal.arguments is not None else repr(proposal.call.arguments)
-        )
+        arguments = proposal.text if proposal.text is not None else repr(proposal.call.arguments)
         values = {
             "at": self._clock(),
             "run": caller.run,

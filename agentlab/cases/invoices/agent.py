@@ -5,17 +5,19 @@ invoice, and the outcome of a document is read from receipts, not from what the 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentlab.cases.invoices.documents import Document
+from agentlab.cases.invoices.documents import Document, default_folder
 from agentlab.cases.invoices.erp import Erp, PurchaseOrder
 from agentlab.cases.invoices.outcomes import DocumentOutcome, Handled, judge
 from agentlab.cases.invoices.reading import UNREADABLE
 from agentlab.cases.invoices.tools import ROLE, tools
 from agentlab.dispatch.approvals import Approvals
+from agentlab.dispatch.config import build_guards, load_config, read_config
 from agentlab.dispatch.dispatcher import Dispatcher
-from agentlab.dispatch.guards import Caller, approval, known_tool, resource_scope, role, valid_arguments
+from agentlab.dispatch.gateway import Identity
+from agentlab.dispatch.guards import Caller
 from agentlab.dispatch.ledger import Ledger, Receipt
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.drivers import run_task
@@ -48,13 +50,14 @@ SYSTEM = (
 class Desk(NamedTuple):
     """Everything that works on the invoices of one inbox and outlives a run.
 
-    ``written`` holds the receipts that this desk itself wrote for the current run.
+    ``identities`` says who may call. ``written`` holds the receipts that this desk itself wrote for the current run.
     """
 
     dispatcher: Dispatcher
     ledger: Ledger
     approvals: Approvals
     erp: Erp
+    identities: Mapping[str, Identity]
     written: list[Receipt]
 
 
@@ -67,8 +70,12 @@ def open_desk(
     approvals = Approvals(engine, clock)
     erp = Erp(engine, clock)
     erp.load(orders)
-    guards = (known_tool, valid_arguments, role, resource_scope(erp.tenant_of), approval(approvals.state))
-    return Desk(Dispatcher(tools(documents, erp), guards, ledger, approvals), ledger, approvals, erp, written)
+    offered = tools(documents, erp)
+    contracts = [tool.contract for tool in offered]
+    gateway = load_config(read_config(default_folder() / "gateway.toml"), contracts)
+    guards = build_guards(gateway, contracts, tenant_of=erp.tenant_of, approvals=approvals, clock=clock)
+    dispatcher = Dispatcher(offered, guards, ledger, approvals)
+    return Desk(dispatcher, ledger, approvals, erp, gateway.identities, written)
 
 
 def run_document(
