@@ -11,6 +11,7 @@ from agentlab.errors import AgentlabError
 write_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 """Writes a value that is known to be JSON; `canonical_json` is for one that is not."""
 
+_read = json.JSONDecoder().raw_decode
 _CONTAINERS = (dict, list, tuple)
 
 
@@ -30,6 +31,11 @@ def canonical_json(value: JsonValue) -> str:
     # After the writing, which has refused a value that contains itself: the walk below would not end.
     _refuse_keys_that_are_no_text(value)
     return text
+
+
+def read_canonical(text: str) -> Any:
+    """The value of which `text` is the canonical JSON."""
+    return _read(text)[0]
 
 
 def digest(value: JsonValue) -> str:

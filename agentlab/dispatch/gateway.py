@@ -38,9 +38,11 @@ def identity(known: Mapping[str, Identity]) -> Guard:
     records = {user: (frozenset(who.tenants), frozenset(who.roles)) for user, who in known.items()}
 
     def identity_guard(proposal: Proposal, contract: ToolContract | None, caller: Caller) -> Verdict:
-        tenants, roles = records.get(caller.user, (frozenset[str](), frozenset[str]()))
-        if caller.tenant in tenants and roles.issuperset(caller.roles) and caller.run:
-            return ALLOW
+        record = records.get(caller.user)
+        if record is not None:
+            tenants, roles = record
+            if caller.tenant in tenants and roles.issuperset(caller.roles) and caller.run:
+                return ALLOW
         return Deny(reason=f"denied: {caller.user!r} is not on record as this caller of {caller.tenant!r}")
 
     identity_guard.__name__ = "identity"
@@ -60,16 +62,17 @@ def authorization(decide: Decide) -> Guard:
         verdict = role(proposal, contract, caller)
         if verdict is not ALLOW:
             return verdict
-        record = (proposal.arguments or {}).get(contract.resource) if contract.resource is not None else None
-        request = AccessRequest(
-            caller.user,
-            caller.roles,
-            caller.tenant,
-            contract.name,
-            contract.side_effect,
-            record if isinstance(record, str) else None,
+        record = proposal.arguments.get(contract.resource) if contract.resource and proposal.arguments else None
+        decision = decide(
+            AccessRequest(
+                caller.user,
+                caller.roles,
+                caller.tenant,
+                contract.name,
+                contract.side_effect,
+                record if isinstance(record, str) else None,
+            )
         )
-        decision = decide(request)
         if decision.allowed is True:
             return ALLOW
         why = f"the rule {decision.rule!r} forbids it" if decision.rule else "no rule permits it"

@@ -6,7 +6,6 @@ Here are the four of the first dispatcher and the owner of a record; the rest of
 """
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.canonical import canonical_json, write_canonical
+from agentlab.canonical import canonical_json, read_canonical, write_canonical
 from agentlab.dispatch.contract import SideEffect, ToolContract
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import ToolCall
@@ -53,7 +52,7 @@ def propose(call: ToolCall) -> Proposal:
     if values is None:
         return Proposal(call, None, None, problem)
     text = write_canonical(values)  # the parser has refused what is no JSON
-    return Proposal(call, json.loads(text), text, None)
+    return Proposal(call, read_canonical(text), text, None)
 
 
 @dataclass(frozen=True, slots=True)
