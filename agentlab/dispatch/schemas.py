@@ -38,6 +38,16 @@ _KINDS = {
     "object": "an object",
     "null": "null",
 }
+_LIMITS = {
+    "minimum": "must be at least {}",
+    "maximum": "must be at most {}",
+    "exclusiveMinimum": "must be greater than {}",
+    "exclusiveMaximum": "must be less than {}",
+    "minLength": "must have at least {} characters",
+    "maxLength": "must have at most {} characters",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+}
 
 
 class CompiledSchema:
@@ -128,6 +138,11 @@ def _lines(error: "ValidationError") -> Iterator[str]:
         case "type":
             allowed = " or ".join(_KINDS.get(each, each) for each in kind.types)
             yield f"{_place(path)}: must be {allowed}, not {_shown(error.instance)}"
+        case "enum":
+            allowed = ", ".join(map(canonical_json, kind.options))
+            yield f"{_place(path)}: must be one of {allowed}, not {_shown(error.instance)}"
+        case limit if limit in _LIMITS:
+            yield f"{_place(path)}: {_LIMITS[limit].format(kind.limit)}, not {_shown(error.instance)}"
         case "anyOf" | "oneOf" if kind.context:
             forms = (" and ".join(line for inner in form for line in _lines(inner)) for form in kind.context)
             yield f"{_place(path)}: fits none of the allowed forms ({'; or '.join(forms)})"

@@ -174,6 +174,7 @@ SHAPE = {
         "cents": {"type": "integer", "minimum": 1},
         "currency": {"enum": ["EUR", "USD"]},
         "rows": {"type": "array", "items": {"type": "string"}},
+        "code": {"type": "string", "maxLength": 3, "pattern": "^[A-Z]*$"},
         "po": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
     },
     "required": ["cents"],
@@ -191,8 +192,16 @@ SHAPE = {
         ({"cents": "7"}, ['cents: must be a whole number, not the text "7"']),
         ({"cents": True}, ["cents: must be a whole number, not the boolean true"]),
         ({"cents": 7.0}, ["cents: must be written as a whole number, not 7.0"]),
-        ({"cents": 0}, ["cents: this value is less than the minimum of 1; it is the number 0"]),
+        ({"cents": 0}, ["cents: must be at least 1, not the number 0"]),
         ({"cents": 1, "rows": ["a", 2]}, ["rows[1]: must be text, not the number 2"]),
+        ({"cents": 1, "currency": "GBP"}, ['currency: must be one of "EUR", "USD", not the text "GBP"']),
+        (
+            {"cents": 1, "code": "abcd"},
+            [
+                'code: must have at most 3 characters, not the text "abcd"',
+                'code: this value does not match "^[A-Z]*$"; it is the text "abcd"',
+            ],
+        ),
         ([], ["arguments: must be an object, not a list"]),
     ],
 )
