@@ -1,14 +1,13 @@
 """What all tests share."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy
 from hypothesis import settings
-from postgres import find_programs, running_server
+from postgres import find_programs, new_database, running_server
 
 from agentlab.store import open_store
 
@@ -35,7 +34,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a new, empty database: a SQLite file, then a PostgreSQL database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'agentlab.db'}"
-    return new_postgres_database(request.getfixturevalue("postgres"))
+    return new_database(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture
@@ -44,12 +43,3 @@ def engine(url: str) -> Iterator[sqlalchemy.Engine]:
     opened = open_store(url)
     yield opened
     opened.dispose()
-
-
-def new_postgres_database(server: str) -> str:
-    name = f"test_{secrets.token_hex(8)}"
-    engine = open_store(server)
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
-    engine.dispose()
-    return str(server).replace("/postgres?", f"/{name}?")

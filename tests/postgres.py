@@ -5,6 +5,7 @@ It is started where the machine has its programs (Debian: apt-get install postgr
 
 import os
 import pwd
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import sqlalchemy
+
+from agentlab.store import open_store
 
 FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 """The tests kill clients and never the server, so that it need not survive a power cut."""
@@ -44,6 +49,16 @@ def running_server(programs: Path) -> Iterator[str]:
             yield f"postgresql://agentlab@/postgres?host={folder}"
         finally:
             _do(programs / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop", **run)
+
+
+def new_database(server: str) -> str:
+    """Create an empty database on the server at this URL, and return its own."""
+    name = f"test_{secrets.token_hex(8)}"
+    engine = open_store(server)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return server.replace("/postgres?", f"/{name}?")
 
 
 def _account() -> Mapping[str, Any]:
