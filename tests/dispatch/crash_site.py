@@ -172,13 +172,14 @@ def _two_lives(url: str, point: str, honours_key: bool, cents: int) -> dict[str,
     key = f"{point}, {honours_key}, {cents}"
 
     def first() -> None:
-        die = dies_at(point)
-        desk = open_desk(url, honours_key=honours_key)
+        die, is_ready = dies_at(point), False
+        desk = open_desk(url, honours_key=honours_key, at=lambda here: die(here) if is_ready else None)
         desk.erp.load([order(key, cents)])
         if cents == LARGE:
             asked = desk.dispatcher.dispatch(call(key, cents), CALLER)
             desk.approvals.decide(asked.receipt.call_id or "", "lead", True)
-        dispatch(open_desk(url, honours_key=honours_key, at=die), call(key, cents))
+        is_ready = True
+        dispatch(desk, call(key, cents))
         die("after the receipt")
 
     def second() -> dict[str, Any]:
@@ -302,7 +303,9 @@ def many_keys(url: str, keys: int, victims: int = 0) -> dict[str, Any]:
     def afterwards() -> dict[str, Any]:
         desk = open_desk(url, honours_key=False)
         left_open = [each.key for each in desk.ledger.open_keys()]
-        return {"left open": left_open, "again": {name: dispatch(desk, call(name)) for name in names}, **_posted(url)}
+        before = _posted(url)["posted"]
+        again = {name: dispatch(desk, call(name)) for name in (names if victims else names[::10])}
+        return {"left open": left_open, "before": before, "again": again, **_posted(url)}
 
     alone(lambda: open_desk(url, honours_key=False).erp.load([order(name) for name in names]))
     return {"racers": together([partial(racer, number) for number in range(RACERS)]), **alone(afterwards)}
