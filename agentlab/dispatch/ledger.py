@@ -160,7 +160,7 @@ class Ledger:
             outcome, detail = Outcome.EXECUTED, result
             if kept.rowcount != 1:
                 row = self._effect(connection, caller, proposal, key)
-                if row is None:
+                if row is None or row["done_at"] is None:  # it may have been reserved anew since
                     outcome = Outcome.UNKNOWN
                     detail = "outcome unknown: the call ran, and its key was given back meanwhile; a person must look"
                 else:

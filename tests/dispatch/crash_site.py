@@ -212,12 +212,12 @@ def no_table(url: str) -> list[str]:
     return together([racer] * RACERS)
 
 
-def one_key(url: str) -> dict[str, Any]:
+def one_key(url: str, honours_key: bool) -> dict[str, Any]:
     """Eight processes make the same call at the same moment, then the next one: forty races."""
     keys = [f"key {number}" for number in range(40)]
 
     def racer(wait: Wait) -> list[str]:
-        desk = open_desk(url, honours_key=False)
+        desk = open_desk(url, honours_key=honours_key)
         wait()
         return [dispatch(desk, call(key)) for key in keys]
 
@@ -318,7 +318,8 @@ def _posted(url: str) -> dict[str, list[str]]:
 PLANS: dict[str, Callable[[str], Any]] = {
     "kills": kills,
     "no table": no_table,
-    "one key": one_key,
+    "one key": lambda url: one_key(url, honours_key=False),
+    "one key, honoured": lambda url: one_key(url, honours_key=True),
     "two payloads": two_payloads,
     "one approval": one_approval,
     "one document": one_document,

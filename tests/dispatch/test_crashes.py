@@ -65,6 +65,13 @@ def test_of_eight_processes_with_one_key_exactly_one_posts(url: str) -> None:
         assert set(race) <= {"executed", "replayed", "unknown"}
 
 
+def test_of_eight_processes_with_one_key_that_the_target_honours_each_gets_the_one_result(url: str) -> None:
+    seen = play(url, "one key, honoured")
+    assert len(seen["posted"]) == len(set(seen["posted"])) == 40
+    for race in zip(*seen["outcomes"], strict=True):
+        assert sorted(race) == ["executed"] + ["replayed"] * (RACERS - 1)
+
+
 def test_of_two_payloads_with_one_key_one_is_posted_and_the_other_refused(url: str) -> None:
     seen = play(url, "two payloads")
     assert seen["posted"] == ["k"]

@@ -154,19 +154,23 @@ class Erp:
         from sqlalchemy import insert
 
         with self._engine.begin() as connection:
+            # One posting of an order at a time: otherwise PostgreSQL could show this very posting, made by another
+            # process, between two of the looks below, and it would be taken for somebody else's.
+            order = self._order(connection, values["po"], locked=True)
             earlier = self._posting(connection, key=values["key"])
             if earlier is not None:
                 return _same_or_refused(earlier, values)
-            order = self._allowed_order(connection, values, currency)
+            order = self._allowed(connection, order, values, currency)
             booked = {**values, "supplier": order.supplier}
             inserted = connection.execute(
                 insert(self._tables.postings).values(**booked, posted_at=self._clock())
             ).inserted_primary_key
             return Posting.model_validate({**booked, "number": inserted[0] if inserted else 0})
 
-    def _allowed_order(self, connection: "Connection", values: dict[str, Any], currency: str) -> PurchaseOrder:
+    def _allowed(
+        self, connection: "Connection", order: PurchaseOrder | None, values: dict[str, Any], currency: str
+    ) -> PurchaseOrder:
         tenant, po, invoice, amount_cents = (values[name] for name in ("tenant", "po", "invoice", "amount_cents"))
-        order = self._order(connection, po)
         if order is None or order.tenant != tenant:
             raise ToolError(f"there is no purchase order {po}; check the number")
         if currency != CURRENCY or order.currency != CURRENCY:
@@ -186,13 +190,15 @@ class Erp:
             )
         return order
 
-    def _order(self, connection: "Connection", po: str) -> PurchaseOrder | None:
+    def _order(self, connection: "Connection", po: str, *, locked: bool = False) -> PurchaseOrder | None:
         from sqlalchemy import select
 
         if storable(po) != po:
             return None  # no order has such a number, and a database may refuse the question
         table = self._tables.orders
-        row = connection.execute(select(table).where(table.c.po == po)).mappings().first()
+        query = select(table).where(table.c.po == po)
+        # SQLite locks the whole database at BEGIN, and knows no FOR UPDATE.
+        row = connection.execute(query.with_for_update() if locked else query).mappings().first()
         return PurchaseOrder.model_validate(dict(row)) if row else None
 
     def _posting(self, connection: "Connection", **columns: str) -> Posting | None:
