@@ -140,7 +140,8 @@ def _all_known(place: str, names: Collection[str], known: Collection[str], other
 
 
 def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
+    # A misspelt key also leaves the right one missing; the slip says more than the gap.
+    first = min(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         known = GatewayConfig.model_fields if len(first["loc"]) == 1 else ()

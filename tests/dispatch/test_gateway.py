@@ -227,6 +227,12 @@ def test_a_misspelt_policy_does_not_switch_the_gate_off_but_does_not_load(path, 
     assert "\n" not in str(refused.value)
 
 
+def test_a_key_that_was_renamed_by_a_slip_is_told_as_the_slip_and_not_as_a_gap():
+    renamed = {"guard" if name == "guards" else name: value for name, value in DATA.items()}
+    with pytest.raises(AgentlabError, match="the key guard is not known; did you mean 'guards'"):
+        load_config(renamed, [contract()])
+
+
 def test_a_guard_that_is_left_out_on_purpose_is_written_down_as_such():
     data = DATA | {"guards": [name for name in ORDER if name != "timeout"], "left_out": ["timeout"]}
     assert gateway(data, timeout=None).dispatch(post_call(), CLERK).receipt.outcome is Outcome.EXECUTED
