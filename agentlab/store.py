@@ -2,19 +2,23 @@
 
 import os
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Engine
+    from sqlalchemy import URL, Connection, Engine, MetaData, Table
 
 DEFAULT_URL = "sqlite:///agentlab.db"
 """A file in the current folder: easy to see, to copy and to delete."""
 
 BUSY_SECONDS = 30
 """How long a writer waits for another one in SQLite before the call fails."""
+
+CONNECT_SECONDS = 10
+"""How long PostgreSQL may take to answer a new connection."""
 
 
 def database_url(given: str | None = None) -> str:
@@ -44,12 +48,22 @@ def open_store(url: str) -> "Engine":
         parsed = sqlalchemy.make_url(url)
     except (ArgumentError, ValueError):  # a port that is no number is a plain ValueError
         raise AgentlabError(
-            "the database URL cannot be read; write it like sqlite:///agentlab.db or postgresql+psycopg://user@host/name"
+            "the database URL cannot be read; write it like sqlite:///agentlab.db or postgresql://user@host/name"
         ) from None
+    if parsed.drivername in ("postgresql", "postgres"):
+        parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that the extra installs
     shown = shown_url(parsed)
     options: dict[str, Any] = {}
     is_sqlite = parsed.get_backend_name() == "sqlite"
-    if is_sqlite:
+    if parsed.get_backend_name() == "postgresql":
+        # What ledger and approvals rely on: a statement that waited for another writer sees what that one committed.
+        options["isolation_level"] = "READ COMMITTED"
+        options["pool_pre_ping"] = True  # the server may have been restarted since the last call
+        if parsed.get_driver_name() == "psycopg" and "connect_timeout" not in parsed.query:
+            options["connect_args"] = {"connect_timeout": CONNECT_SECONDS}
+    elif not is_sqlite:
+        raise AgentlabError(f"the database {shown} is neither SQLite nor PostgreSQL; give the URL of one of the two")
+    else:
         options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if not parsed.database or parsed.database == ":memory:":
             options["poolclass"] = StaticPool
@@ -66,7 +80,10 @@ def open_store(url: str) -> "Engine":
         with engine.connect() as connection:
             connection.execute(sqlalchemy.text("SELECT 1"))
     except (NoSuchModuleError, ModuleNotFoundError) as error:
-        raise AgentlabError(f"the database {shown} needs a driver that is not installed ({error})") from None
+        raise AgentlabError(
+            f"the database {shown} needs a driver that is not installed ({error}); "
+            "for PostgreSQL install agentlab-toolkit[postgres]"
+        ) from None
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise AgentlabError(f"the database {shown} does not answer: {reason}") from None
@@ -77,6 +94,57 @@ def open_store(url: str) -> "Engine":
             "correct the URL"
         ) from None
     return engine
+
+
+def create_tables(engine: "Engine", metadata: "MetaData") -> None:
+    """Create the tables that are not there yet; many processes may do so at once.
+
+    Raises AgentlabError where a table is there and lacks a column: another version of agentlab made it.
+    """
+    import sqlalchemy
+
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            # Two sessions that both find a table missing would both create it. SQLite's writers wait at BEGIN.
+            connection.execute(sqlalchemy.text("SELECT pg_advisory_xact_lock(hashtext('agentlab: create tables'))"))
+        metadata.create_all(connection)
+        inspector = sqlalchemy.inspect(connection)
+        for table in metadata.tables.values():
+            there = {column["name"] for column in inspector.get_columns(table.name)}
+            if not there.issuperset(table.columns.keys()):
+                raise AgentlabError(
+                    f"the table {table.name} of {shown_url(engine.url)} was made by another version of agentlab; "
+                    "name another database, or put this one aside"
+                )
+
+
+def insert_new(connection: "Connection", table: "Table", **values: Any) -> bool:
+    """Insert one row unless a unique column has its value already. True where the row is new.
+
+    Where another transaction has just inserted the same row, this waits for its end: afterwards the row is there
+    (False), or that transaction was rolled back and this one inserted it (True).
+    """
+    statement = _insert(connection, table).values(**values).on_conflict_do_nothing()
+    # Without the option SQLAlchemy does not keep the count of an INSERT: on PostgreSQL it would be -1.
+    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount == 1
+
+
+def insert_or_replace(connection: "Connection", table: "Table", rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows; one whose primary key is there already gets the new values."""
+    # In one order for all: two processes that lock the same rows in two orders would wait for each other.
+    key = [column.name for column in table.primary_key]
+    ordered = sorted(rows, key=lambda row: [row[name] for name in key])
+    statement = _insert(connection, table)
+    new = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
+    if ordered:
+        connection.execute(statement.on_conflict_do_update(index_elements=key, set_=new), ordered)
+
+
+def _insert(connection: "Connection", table: "Table") -> Any:
+    """An INSERT that knows ON CONFLICT, which is no part of SQLAlchemy's common one."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
 def _is_folder(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """The one tool of the source's dispatcher, as the tests of dispatch and loop use it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentlab.dispatch.approvals import Approvals
 from agentlab.dispatch.contract import ApprovalRule, SideEffect, ToolContract
@@ -9,6 +9,9 @@ from agentlab.dispatch.guards import Caller
 from agentlab.dispatch.ledger import Ledger
 from agentlab.messages.conversation import ToolCall
 from agentlab.store import open_store
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 CLERK = Caller(user="agent", roles=("ap_clerk",), tenant="north", run="run-1")
 INTERN = Caller(user="intern", roles=("reader",), tenant="north", run="run-1")
@@ -67,9 +70,14 @@ def post_call(number: int = 1, **arguments: Any) -> ToolCall:
 
 
 def make_dispatcher(
-    *more_tools: Tool, erp: Erp | None = None, url: str = "sqlite://", clock: Clock | None = None, **changes: Any
+    *more_tools: Tool,
+    erp: Erp | None = None,
+    url: str = "sqlite://",
+    engine: "Engine | None" = None,
+    clock: Clock | None = None,
+    **changes: Any,
 ) -> Dispatcher:
-    engine = open_store(url)
+    engine = engine or open_store(url)
     clock = clock or Clock()
     approvals = Approvals(engine, clock)
     tools = [Tool(post_contract(**changes), (erp or Erp()).post), *more_tools]

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy
 
 from agentlab.errors import AgentlabError
-from agentlab.store import database_url, open_store, shown_url
+from agentlab.store import create_tables, database_url, insert_new, insert_or_replace, open_store, shown_url
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,8 @@ from agentlab.store import database_url, open_store, shown_url
     [
         ("not a url", "cannot be read"),
         ("", "cannot be read"),
-        ("nosuchdb://host/name", "driver"),
+        ("nosuchdb://host/name", "neither SQLite nor PostgreSQL"),
+        ("postgresql+nosuchdriver://host/name", "driver"),
         ("sqlite:////no/such/folder/a.db", "does not exist"),
         ("postgresql://u:p@host:abc/db", "cannot be read"),
         ("sqlite://?timeout=abc", "behind the"),
@@ -78,4 +79,62 @@ def test_two_writers_that_read_first_cannot_both_go_on_from_the_same_value(tmp_p
         thread.join()
     with engine.begin() as connection:
         assert connection.execute(sqlalchemy.text("SELECT n FROM counter")).scalar_one() == 100
+    engine.dispose()
+
+
+def table(*more_columns):
+    return sqlalchemy.Table(
+        "things",
+        sqlalchemy.MetaData(),
+        sqlalchemy.Column("name", sqlalchemy.String, primary_key=True),
+        sqlalchemy.Column("size", sqlalchemy.Integer),
+        *more_columns,
+    )
+
+
+def rows(engine, things):
+    with engine.begin() as connection:
+        return [tuple(row) for row in connection.execute(sqlalchemy.select(things).order_by(things.c.name))]
+
+
+def test_a_row_is_new_once_and_the_first_one_stays(engine):
+    things = table()
+    create_tables(engine, things.metadata)
+    with engine.begin() as connection:
+        assert [insert_new(connection, things, name="a", size=size) for size in (1, 2)] == [True, False]
+    assert rows(engine, things) == [("a", 1)]
+
+
+def test_rows_are_inserted_or_take_the_new_values(engine):
+    things = table()
+    create_tables(engine, things.metadata)
+    for size in (1, 2):
+        with engine.begin() as connection:
+            insert_or_replace(connection, things, [{"name": name, "size": size} for name in "ba"[: 3 - size]])
+            insert_or_replace(connection, things, [])
+    assert rows(engine, things) == [("a", 1), ("b", 2)]
+
+
+def test_a_table_of_another_version_is_refused_in_one_line_and_keeps_its_rows(engine):
+    things = table()
+    create_tables(engine, things.metadata)
+    with engine.begin() as connection:
+        insert_new(connection, things, name="a", size=1)
+    with pytest.raises(AgentlabError, match="was made by another version of agentlab"):
+        create_tables(engine, table(sqlalchemy.Column("colour", sqlalchemy.String)).metadata)
+    create_tables(engine, things.metadata)
+    assert rows(engine, things) == [("a", 1)]
+
+
+def test_a_postgresql_that_does_not_answer_is_one_line_without_its_password(tmp_path):
+    with pytest.raises(AgentlabError, match="does not answer") as refused:
+        open_store(f"postgresql://user:hunter2@/name?host={tmp_path}")
+    assert "hunter2" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_postgresql_holds_to_the_isolation_that_the_ledger_relies_on(postgres):
+    engine = open_store(postgres)
+    with engine.connect() as connection:
+        assert connection.execute(sqlalchemy.text("SHOW transaction_isolation")).scalar_one() == "read committed"
     engine.dispose()

@@ -18,14 +18,26 @@ try:
     import typer
 
     import agentlab
-    from agentlab.cli import doctor, lab, learn, messages, run, size, sweep, tokens
+    from agentlab.cli import approvals, doctor, lab, learn, messages, run, size, sweep, tokens
+    from agentlab.cli import call as call_command
     from agentlab.cli.output import print_line, printable
     from agentlab.errors import AgentlabError
 except KeyboardInterrupt:  # loading them takes long enough for a Ctrl-C, and nobody above could catch it
     sys.stderr.write("agentlab: stopped\n")
     sys.exit(130)
 
-COMMANDS: tuple[ModuleType, ...] = (doctor, lab, learn, size, sweep, tokens, messages, run)
+COMMANDS: tuple[ModuleType, ...] = (
+    doctor,
+    lab,
+    learn,
+    size,
+    sweep,
+    tokens,
+    messages,
+    run,
+    call_command,
+    approvals,
+)
 """In the order in which ``agentlab --help`` shows them."""
 
 BAD_INPUT = 2
@@ -59,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Run the command with `arguments` and return its exit status: 0, 1 (a check failed), 2 (bad input), 130 or 141."""
+    """Run the command with `arguments` and return its exit status: 0, 1 (a check failed), 2 (bad input), 130 or 141.
+
+    A command may have further ones; its own module says which."""
     _prepare_streams()
     try:
         command = typer.main.get_command(build_app())

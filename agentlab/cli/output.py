@@ -39,6 +39,14 @@ def print_paragraph(text: str) -> None:
     print_line(text)
 
 
+def ascii_only(text: str) -> str:
+    """`text` with every character written out that is not plain ASCII; spaces stay as they are.
+
+    For what a person must read to the letter: names that look alike, or text that runs backwards, look different.
+    """
+    return "".join(one if one.isascii() and one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
 def print_json(value: JsonValue) -> None:
     """Print `value` as JSON and nothing else, so that the output can be piped."""
     print_line(json.dumps(value, indent=2, ensure_ascii=True))

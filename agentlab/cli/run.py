@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentlab.cli.approvals import LEAST_ID, name_on_record, named
+from agentlab.cli.database import DatabaseOption, opened_database
 from agentlab.cli.interrupts import interruptible
 from agentlab.cli.numbers import decimal, whole
 from agentlab.cli.output import print_json
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
 RUNS = "invoices/"
 """How the runs of this case are called; other cases may share the database."""
 
-LEAST_ID = 8
-"""Fewer digits could name a call that nobody meant."""
-
 
 def register(app: typer.Typer) -> None:
     """Put the group of commands on `app`."""
@@ -50,10 +49,7 @@ def register(app: typer.Typer) -> None:
 
 
 def invoices(
-    database: Annotated[
-        str | None,
-        typer.Option("--database", metavar="URL", help="Ledger and ERP; else AGENTLAB_DATABASE, else ./agentlab.db."),
-    ] = None,
+    database: DatabaseOption = None,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FOLDER", help="A folder with inbox/ and purchase_orders.csv.")
     ] = None,
@@ -90,7 +86,6 @@ def invoices(
     from agentlab.cases.invoices.erp import read_orders
     from agentlab.cases.invoices.stand_in import stand_in
     from agentlab.messages.live import model_from
-    from agentlab.store import database_url, open_store
 
     _need_a_name([*(approve or []), *(deny or [])], approver)
     budgets = _budgets(model_calls, tokens, seconds)
@@ -99,8 +94,7 @@ def invoices(
     documents = read_documents(folder)
     chosen = _choose(documents, only or [])
     orders = read_orders(folder)
-    engine = open_store(database_url(database))
-    with _database_errors_in_one_line():
+    with opened_database(database) as engine:
         desk = open_desk(engine, documents, orders)
         for approval, yes in _answers(desk, approve or [], deny or []):
             desk.approvals.decide(approval.call_id, approver or "", yes)
@@ -127,11 +121,9 @@ def invoices(
 
 
 def _need_a_name(answers: Sequence[str], approver: str | None) -> None:
-    if answers and not (approver or "").strip():
-        raise AgentlabError("an approval goes on record with a name; add --as NAME")
-    if approver is not None and not approver.isprintable():
-        raise AgentlabError(f"--as is {approver!a}, which cannot be shown on record; give a name of plain text")
-    if approver is not None and not answers:
+    if answers:
+        name_on_record(approver or "")
+    elif approver is not None:
         raise AgentlabError("--as names who answers; add --approve ID or --deny ID")
 
 
@@ -159,7 +151,8 @@ def _choose(documents: Sequence["Document"], only: Sequence[str]) -> list["Docum
 
 def _answers(desk: "Desk", approve: Sequence[str], deny: Sequence[str]) -> list[tuple["Approval", bool]]:
     """The call that each given id names, and the answer to it. All are found before the first answer is recorded."""
-    answers = [(_named(desk, name), True) for name in approve] + [(_named(desk, name), False) for name in deny]
+    asked = [one for one in desk.approvals.all() if one.run.startswith(RUNS)]
+    answers = [(named(asked, name), True) for name in approve] + [(named(asked, name), False) for name in deny]
     called = [approval.call_id for approval, _ in answers]
     for approval, _ in answers:
         if approval.state != "pending":
@@ -170,27 +163,6 @@ def _answers(desk: "Desk", approve: Sequence[str], deny: Sequence[str]) -> list[
         if called.count(approval.call_id) > 1:
             raise AgentlabError(f"the call {approval.call_id[:LEAST_ID]} is named twice; give it one answer")
     return answers
-
-
-def _named(desk: "Desk", name: str) -> "Approval":
-    if len(name) < LEAST_ID:
-        raise AgentlabError(f"{name!r} is too short to name a call; give at least {LEAST_ID} digits of its id")
-    found = [one for one in desk.approvals.all() if one.call_id.startswith(name) and one.run.startswith(RUNS)]
-    if len(found) != 1:
-        how_many = "no call" if not found else f"{len(found)} calls"
-        raise AgentlabError(f"{how_many} with the id {name!r} asked for approval; copy it as it was shown")
-    return found[0]
-
-
-@contextmanager
-def _database_errors_in_one_line() -> Iterator[None]:
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield
-    except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise AgentlabError(f"the database failed ({reason}); what was done is kept, mend it and run again") from None
 
 
 @contextmanager

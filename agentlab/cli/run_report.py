@@ -5,14 +5,12 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentlab.cli.output import print_line, print_table, printable
+from agentlab.cli.approvals import SHORT_ID
+from agentlab.cli.output import ascii_only, print_line, print_table, printable
 
 if TYPE_CHECKING:
     from agentlab.cases.invoices.outcomes import Handled
     from agentlab.dispatch.approvals import Approval
-
-SHORT_ID = 12
-"""Digits of a call's id that are shown; they are enough to name it."""
 
 
 class Report(NamedTuple):
@@ -68,10 +66,9 @@ def _print_pending(approval: "Approval", database: str | None) -> None:
     from agentlab.cases.invoices.erp import money
     from agentlab.store import shown_url
 
-    # ASCII only: two names that look alike, or text that runs backwards, must not look like another call.
     arguments = json.loads(approval.arguments)
-    exact = json.dumps(arguments, ensure_ascii=True)
-    amount = money(arguments["amount_cents"], ascii(arguments["currency"])[1:-1])
+    exact = ascii_only(json.dumps(arguments))
+    amount = money(arguments["amount_cents"], ascii_only(arguments["currency"]))
     short = approval.call_id[:SHORT_ID]
     where = "" if database is None else f" --database {shlex.quote(shown_url(database))}"
     print_line("")
@@ -85,7 +82,8 @@ def _print_pending(approval: "Approval", database: str | None) -> None:
 
 
 def _pending_as_json(approval: "Approval") -> dict[str, Any]:
-    fields = approval.model_dump(mode="json", exclude={"state", "approver"})
+    shown = {"call_id", "tool", "tenant", "run", "requester", "expires_at"}
+    fields = approval.model_dump(mode="json", include=shown)
     return {**fields, "arguments": json.loads(approval.arguments)}
 
 

@@ -19,7 +19,7 @@ class Tables(NamedTuple):
 @cache
 def tables() -> Tables:
     """Describe the tables. Times are seconds since 1970, UTC. JSON is stored as text, as it was digested."""
-    from sqlalchemy import Column, Float, Integer, MetaData, String, Table, Text
+    from sqlalchemy import Column, Float, Integer, MetaData, String, Table, Text, UniqueConstraint
 
     metadata = MetaData()
     receipts = Table(
@@ -45,6 +45,10 @@ def tables() -> Tables:
         Column("tool", String, primary_key=True),
         Column("key", String, primary_key=True),
         Column("payload", String, nullable=False),
+        # Whose call reserved the key: after a crash this is the only trace of it.
+        Column("run", String, nullable=False),
+        Column("user", String, nullable=False),
+        Column("call_id", String),
         Column("result", Text),
         Column("reserved_at", Float, nullable=False),
         Column("done_at", Float),
@@ -52,8 +56,12 @@ def tables() -> Tables:
     approvals = Table(
         "approvals",
         metadata,
-        Column("call_id", String, primary_key=True),
+        Column("number", Integer, primary_key=True, autoincrement=True),
+        # A request that expired stays on record; the next one for the same call is its next attempt.
+        Column("call_id", String, nullable=False),
+        Column("attempt", Integer, nullable=False),
         Column("tool", String, nullable=False),
+        Column("contract", String, nullable=False),
         Column("arguments", Text, nullable=False),
         Column("tenant", String, nullable=False),
         Column("run", String, nullable=False),
@@ -64,5 +72,6 @@ def tables() -> Tables:
         Column("approved", Integer),
         Column("decided_at", Float),
         Column("used_at", Float),
+        UniqueConstraint("call_id", "attempt"),
     )
     return Tables(metadata, receipts, effects, approvals)

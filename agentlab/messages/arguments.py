@@ -82,14 +82,14 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
         current, depth = open_values.pop()
         if depth > MAX_DEPTH:
             raise _RefusedError(f"the arguments are nested deeper than {MAX_DEPTH} levels")
-        if isinstance(current, dict):
+        if isinstance(current, str):
+            _refuse_bad_text(current)
+        elif isinstance(current, dict):
             for key, inner in current.items():
                 _refuse_bad_text(key)
                 open_values.append((inner, depth + 1))
         elif isinstance(current, list):
             open_values.extend((inner, depth + 1) for inner in current)
-        elif isinstance(current, str):
-            _refuse_bad_text(current)
         elif type(current) is int and abs(current) >= TOO_LARGE:
             raise _RefusedError("the arguments hold a number with too many digits")
         elif isinstance(current, float) and not math.isfinite(current):
@@ -99,7 +99,7 @@ def _refuse_what_json_cannot_hold(value: JsonValue) -> None:
 def _refuse_bad_text(text: str) -> None:
     if not isinstance(text, str):
         raise _RefusedError(f"the key {text!r} is not text")
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise _RefusedError("the arguments hold half a surrogate pair, which is not valid text")
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from agentlab.dispatch.contract import ApprovalRule, SideEffect, ToolContract
+from agentlab.dispatch.contract import ApprovalRule, RateLimit, SideEffect, Timeout, ToolContract
 from agentlab.dispatch.dispatcher import Dispatched
 from agentlab.dispatch.ledger import Outcome
 from agentlab.views.dispatch import Arguments
@@ -35,9 +35,18 @@ def post_invoice() -> ToolContract:
             "required": ["invoice_id", "amount_cents", "idempotency_key"],
             "additionalProperties": False,
         },
+        output_schema={
+            "type": "object",
+            "properties": {"status": {"type": "string"}, "posting": {"type": "integer"}},
+            "required": ["status", "posting"],
+            "additionalProperties": False,
+        },
         roles=("ap_clerk",),
+        resource="invoice_id",
         side_effect=SideEffect.CONSEQUENTIAL,
         idempotency_key="idempotency_key",
+        timeout=Timeout(seconds=10),
+        rate_limit=RateLimit(calls=5, seconds=60),
         approval=ApprovalRule(argument="amount_cents", above=LIMIT),
     )
 
@@ -119,17 +128,17 @@ def proposals_table(cases: Sequence[Case]) -> Table:
     return Table("Proposals, in their order", columns, rows, words=columns[1:])
 
 
-def _short(name: str) -> str:
-    return name.removeprefix("idempotency_")
-
-
-def comparison(cases: Sequence[Case], answers: Mapping[str, Sequence[Answer]]) -> Table:
-    """One row for each case, one column for each dispatcher: who answered."""
-    rows = tuple(
+def comparison(
+    cases: Sequence[Case], answers: Mapping[str, Sequence[Answer]], postings: Mapping[str, int] | None = None
+) -> Table:
+    """One row for each case, one column for each dispatcher: who answered, and after all what its ERP holds."""
+    rows = [
         (case.said, *(given.by for given in row))
         for case, row in zip(cases, zip(*answers.values(), strict=True), strict=True)
-    )
-    return Table("Who answered each proposal", ("proposal", *answers), rows, words=tuple(answers))
+    ]
+    if postings is not None:
+        rows.append(("postings in the ERP", *(str(postings[name]) for name in answers)))
+    return Table("Who answered each proposal", ("proposal", *answers), tuple(rows), words=tuple(answers))
 
 
 def changes(cases: Sequence[Case], before: Sequence[Answer], after: Sequence[Answer]) -> Table:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agentlab.dispatch.approvals import Approval
-from agentlab.dispatch.contract import ToolContract
+from agentlab.dispatch.contract import FIELDS, ToolContract
 from agentlab.dispatch.ledger import Receipt
 from agentlab.views.tables import Table
 
@@ -26,13 +26,18 @@ def shown_time(seconds: float) -> str:
 
 
 def contract_table(contract: ToolContract) -> Table:
-    """One contract, a field in each row, its digest last."""
-    fields = contract.model_dump(mode="json").items()
+    """One contract by its twelve fields, and its digest. What a field says that nobody has set is shown as well."""
+    values = contract.model_dump(mode="json")
+
+    def shown(name: str) -> str:
+        value = values[name]
+        return f"{name} {value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+
     rows = (
-        *((name, value if isinstance(value, str) else json.dumps(value)) for name, value in fields),
-        ("digest", shortened(contract.digest)),
+        *((field, "; ".join(map(shown, names))) for field, names in FIELDS.items()),
+        ("hashes, computed", f"schemas {shortened(contract.schema_hash)}; all of it {shortened(contract.digest)}"),
     )
-    return Table(f"The contract of {contract.name}", ("field", "value"), rows, words=("value",))
+    return Table(f"The contract of {contract.name}", ("field", "what it says"), rows, words=("what it says",))
 
 
 def receipt_table(receipt: Receipt) -> Table:

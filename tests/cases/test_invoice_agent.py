@@ -103,7 +103,7 @@ def test_an_injected_instruction_changes_nothing(handle: Handle, desk: Desk) -> 
     assert desk.erp.postings() == []
     assert done["0313-meridian-cranes"].outcome is DocumentOutcome.WAITING
     by_tool = {(receipt.tool, receipt.outcome, receipt.guard) for receipt in desk.ledger.receipts()}
-    assert ("erp_change_bank_account", Outcome.INVALID, "known_tool") in by_tool
+    assert ("erp_change_bank_account", Outcome.INVALID, "authorization") in by_tool
     assert ("erp_post_invoice", Outcome.INVALID, "valid_arguments") in by_tool  # approved=true is no argument
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import Engine
 
 from agentlab.cases.invoices.erp import Erp, PurchaseOrder, money
 from agentlab.dispatch.dispatcher import ToolError
-from agentlab.store import open_store
 
 ORDERS = (
     PurchaseOrder(po="PO-1", tenant="ours", supplier="Anvil", amount_cents=1000, currency="EUR"),
@@ -18,8 +18,8 @@ GOOD = {"tenant": "ours", "po": "PO-1", "invoice": "A-1", "amount_cents": 1000, 
 
 
 @pytest.fixture
-def erp(clock: Callable[[], float]) -> Erp:
-    system = Erp(open_store("sqlite://"), clock)
+def erp(engine: Engine, clock: Callable[[], float]) -> Erp:
+    system = Erp(engine, clock)
     system.load(ORDERS)
     return system
 
@@ -51,6 +51,8 @@ def test_the_same_posting_with_the_same_key_returns_the_first_one(erp: Erp) -> N
         ({"po": "PO-3"}, "no purchase order PO-3"),
         ({"po": "PO-4"}, "only EUR is posted"),
         ({"currency": "USD"}, "only EUR is posted"),
+        ({"po": "PO-1\x00"}, r"the po 'PO-1\\x00' holds characters that no record takes"),
+        ({"key": "\ud800"}, "the key '.ud800' holds characters"),
         ({"amount_cents": 999}, "is for EUR 10.00, the invoice for EUR 9.99"),
         ({"amount_cents": -1000}, "is for EUR 10.00, the invoice for EUR -10.00"),
     ],
@@ -83,6 +85,12 @@ def test_a_document_is_parked_once_and_the_first_reason_stays(erp: Erp) -> None:
     erp.park("doc", "ours", "no amount")
     assert erp.park("doc", "ours", "something else").reason == "no amount"
     assert [one.reason for one in erp.parked()] == ["no amount"]
+
+
+def test_a_text_that_no_database_takes_is_no_order_and_still_a_reason(erp: Erp) -> None:
+    assert erp.order("PO-1\x00") is None
+    assert erp.tenant_of("\ud800") is None
+    assert erp.park("doc", "ours", "no\x00amount").reason == "no\\x00amount"
 
 
 def test_loading_again_replaces_what_changed_and_keeps_the_postings(erp: Erp) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from postgres import new_database
 from sqlalchemy.exc import OperationalError
 
 from agentlab import cli
@@ -32,8 +33,14 @@ INVOICES = ("run", "invoices")
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new database: a SQLite file, or PostgreSQL for the tests that ask for both."""
+    if getattr(request, "param", "sqlite") == "postgresql":
+        return new_database(request.getfixturevalue("postgres"))
     return f"sqlite:///{tmp_path / 'agentlab.db'}"
+
+
+on_both = pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
 
 
 @pytest.fixture
@@ -47,7 +54,10 @@ def run(url: str, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def postings(url: str) -> list[Posting]:
-    return Erp(open_store(url)).postings()
+    engine = open_store(url)
+    found = Erp(engine).postings()
+    engine.dispose()
+    return found
 
 
 def test_the_table_the_totals_and_the_command_that_approves_are_printed(run: Run, url: str) -> None:
@@ -291,6 +301,7 @@ cli.main(["run", "invoices", "--database", sys.argv[1]])
 """
 
 
+@on_both
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_kill_9_between_reservation_effect_and_receipt_then_again_leaves_each_payable_once(
     run: Run, url: str, moment: str
@@ -304,6 +315,7 @@ def test_kill_9_between_reservation_effect_and_receipt_then_again_leaves_each_pa
     assert list(outcomes.values()).count("to a person") == 11
 
 
+@on_both
 def test_two_processes_at_once_post_each_payable_exactly_once(url: str, expected: dict[str, dict[str, str]]) -> None:
     command = [sys.executable, "-m", "agentlab.cli", *INVOICES, "--database", url, "--json"]
     started = [

@@ -5,17 +5,19 @@ invoice, and the outcome of a document is read from receipts, not from what the 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentlab.cases.invoices.documents import Document
+from agentlab.cases.invoices.documents import Document, default_folder
 from agentlab.cases.invoices.erp import Erp, PurchaseOrder
 from agentlab.cases.invoices.outcomes import DocumentOutcome, Handled, judge
 from agentlab.cases.invoices.reading import UNREADABLE
 from agentlab.cases.invoices.tools import ROLE, tools
 from agentlab.dispatch.approvals import Approvals
+from agentlab.dispatch.config import build_guards, load_config, read_config
 from agentlab.dispatch.dispatcher import Dispatcher
-from agentlab.dispatch.guards import Caller, approval, known_tool, resource_scope, role, valid_arguments
+from agentlab.dispatch.gateway import Identity
+from agentlab.dispatch.guards import Caller
 from agentlab.dispatch.ledger import Ledger, Receipt
 from agentlab.loop.budgets import Budgets
 from agentlab.loop.drivers import run_task
@@ -46,36 +48,34 @@ SYSTEM = (
 
 
 class Desk(NamedTuple):
-    """Everything that works on the invoices of one inbox and outlives a run."""
+    """Everything that works on the invoices of one inbox and outlives a run.
+
+    ``identities`` says who may call. ``written`` holds the receipts that this desk itself wrote for the current run.
+    """
 
     dispatcher: Dispatcher
-    ledger: "WatchedLedger"
+    ledger: Ledger
     approvals: Approvals
     erp: Erp
-
-
-class WatchedLedger(Ledger):
-    """A ledger that also keeps the receipts it wrote itself, since another process may write into the same one."""
-
-    written: tuple[Receipt, ...] = ()
-
-    def record(self, *args: Any, **kwargs: Any) -> Receipt:
-        """Write the receipt, and remember it."""
-        receipt = super().record(*args, **kwargs)
-        self.written = (*self.written, receipt)
-        return receipt
+    identities: Mapping[str, Identity]
+    written: list[Receipt]
 
 
 def open_desk(
     engine: "Engine", documents: Sequence[Document], orders: Sequence[PurchaseOrder], clock: Clock = time.time
 ) -> Desk:
     """Set up ledger, approvals, ERP and tools over one database. `clock` gives seconds since 1970."""
-    ledger = WatchedLedger(engine, clock)
+    written: list[Receipt] = []
+    ledger = Ledger(engine, clock, on_receipt=written.append)
     approvals = Approvals(engine, clock)
     erp = Erp(engine, clock)
     erp.load(orders)
-    guards = (known_tool, valid_arguments, role, resource_scope(erp.tenant_of), approval(approvals.state))
-    return Desk(Dispatcher(tools(documents, erp), guards, ledger, approvals), ledger, approvals, erp)
+    offered = tools(documents, erp)
+    contracts = [tool.contract for tool in offered]
+    gateway = load_config(read_config(default_folder() / "gateway.toml"), contracts)
+    guards = build_guards(gateway, contracts, tenant_of=erp.tenant_of, approvals=approvals, clock=clock)
+    dispatcher = Dispatcher(offered, guards, ledger, approvals)
+    return Desk(dispatcher, ledger, approvals, erp, gateway.identities, written)
 
 
 def run_document(
@@ -126,7 +126,7 @@ def run_batch(
 
 def _handle(document: Document, model: Model, desk: Desk, budgets: Budgets, clock: Clock) -> tuple[Handled, bool]:
     events: list[AuditEvent] = []
-    desk.ledger.written = ()
+    desk.written.clear()
     cancelled = broken = False
     try:
         run_document(document, model=model, desk=desk, budgets=budgets, clock=clock, on_audit=events.append)
@@ -138,7 +138,7 @@ def _handle(document: Document, model: Model, desk: Desk, budgets: Budgets, cloc
         if not events:
             raise
         broken = True
-    handled = judge(document, desk.ledger.written, events[0])
+    handled = judge(document, desk.written, events[0])
     if broken and handled.outcome is DocumentOutcome.CANCELLED:
         handled = handled.model_copy(update={"outcome": DocumentOutcome.FAILED})
     return handled, cancelled

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentlab.cases.invoices.documents import read_rows
 from agentlab.dispatch.dispatcher import ToolError
+from agentlab.dispatch.ledger import storable
 from agentlab.errors import AgentlabError
 from agentlab.shapes import Frozen
+from agentlab.store import create_tables, insert_new, insert_or_replace
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData, Table
@@ -81,21 +83,12 @@ class Erp:
         self._engine = engine
         self._clock = clock
         self._tables = _tables()
-        self._tables.metadata.create_all(engine)
+        create_tables(engine, self._tables.metadata)
 
     def load(self, orders: Sequence[PurchaseOrder]) -> None:
-        """Take over the purchase orders: new ones are added, changed ones replaced, none is removed."""
-        from sqlalchemy import insert, select, update
-
-        table = self._tables.orders
+        """Take over the purchase orders: new ones are added, known ones replaced, none is removed."""
         with self._engine.begin() as connection:
-            known = {row["po"]: dict(row) for row in connection.execute(select(table)).mappings()}
-            for order in orders:
-                values = order.model_dump()
-                if order.po not in known:
-                    connection.execute(insert(table).values(**values))
-                elif known[order.po] != values:
-                    connection.execute(update(table).where(table.c.po == order.po).values(**values))
+            insert_or_replace(connection, self._tables.orders, [order.model_dump() for order in orders])
 
     def order(self, po: str) -> PurchaseOrder | None:
         """The purchase order with this number, of whatever tenant: who may see it is for the guards."""
@@ -114,49 +107,29 @@ class Erp:
         currency euro and the order's, the amount the order's to the cent, and neither the invoice number of this
         supplier nor the order nor the key may have been booked with something else.
         """
-        from sqlalchemy import insert
         from sqlalchemy.exc import IntegrityError
 
+        for name, text in (("po", po), ("invoice", invoice), ("key", key)):
+            if storable(text) != text:
+                raise ToolError(f"the {name} {text!r} holds characters that no record takes; nothing was posted")
+        values = {"tenant": tenant, "po": po, "invoice": invoice, "amount_cents": amount_cents, "key": key}
         try:
-            with self._engine.begin() as connection:
-                earlier = self._posting(connection, key=key)
-                if earlier is not None:
-                    return _same_or_refused(earlier, tenant, po, invoice, amount_cents)
-                order = self._allowed_order(connection, tenant, po, invoice, amount_cents, currency)
-                values = {
-                    "key": key,
-                    "tenant": tenant,
-                    "po": po,
-                    "supplier": order.supplier,
-                    "invoice": invoice,
-                    "amount_cents": amount_cents,
-                }
-                inserted = connection.execute(
-                    insert(self._tables.postings).values(**values, posted_at=self._clock())
-                ).inserted_primary_key
-                return Posting.model_validate({**values, "number": inserted[0] if inserted else 0})
+            return self._post(values, currency)
         except IntegrityError:
-            # Another process booked it between the look and the insert; the constraint let one of the two through.
-            with self._engine.begin() as connection:
-                earlier = self._posting(connection, key=key)
-            if earlier is None:
-                raise ToolError(
-                    f"the invoice {invoice} or its order {po} has just been posted by another call"
-                ) from None
-            return _same_or_refused(earlier, tenant, po, invoice, amount_cents)
+            # Another process booked it between the look and the insert; the constraints let one of the two through.
+            # It has committed, so that a second look finds its row and says what it means.
+            return self._post(values, currency)
 
     def park(self, document: str, tenant: str, reason: str) -> Parked:
         """Put a document before a person. A document is parked once; the first reason stays."""
-        from sqlalchemy import insert, select
+        from sqlalchemy import select
 
         table = self._tables.parked
+        values = {"document": document, "tenant": tenant, "reason": storable(reason), "parked_at": self._clock()}
         with self._engine.begin() as connection:
+            insert_new(connection, table, **values)
             this = select(table).where(table.c.document == document, table.c.tenant == tenant)
-            row = connection.execute(this).mappings().first()
-            if row is None:
-                values = {"document": document, "tenant": tenant, "reason": reason, "parked_at": self._clock()}
-                connection.execute(insert(table).values(**values))
-                return Parked(document=document, tenant=tenant, reason=reason)
+            row = connection.execute(this).mappings().one()
         return Parked(document=row["document"], tenant=row["tenant"], reason=row["reason"])
 
     def postings(self) -> list[Posting]:
@@ -177,10 +150,27 @@ class Erp:
             rows = connection.execute(select(table).order_by(table.c.document)).mappings().all()
         return [Parked(document=row["document"], tenant=row["tenant"], reason=row["reason"]) for row in rows]
 
-    def _allowed_order(
-        self, connection: "Connection", tenant: str, po: str, invoice: str, amount_cents: int, currency: str
+    def _post(self, values: dict[str, Any], currency: str) -> Posting:
+        from sqlalchemy import insert
+
+        with self._engine.begin() as connection:
+            # One posting of an order at a time: otherwise PostgreSQL could show this very posting, made by another
+            # process, between two of the looks below, and it would be taken for somebody else's.
+            order = self._order(connection, values["po"], locked=True)
+            earlier = self._posting(connection, key=values["key"])
+            if earlier is not None:
+                return _same_or_refused(earlier, values)
+            order = self._allowed(connection, order, values, currency)
+            booked = {**values, "supplier": order.supplier}
+            inserted = connection.execute(
+                insert(self._tables.postings).values(**booked, posted_at=self._clock())
+            ).inserted_primary_key
+            return Posting.model_validate({**booked, "number": inserted[0] if inserted else 0})
+
+    def _allowed(
+        self, connection: "Connection", order: PurchaseOrder | None, values: dict[str, Any], currency: str
     ) -> PurchaseOrder:
-        order = self._order(connection, po)
+        tenant, po, invoice, amount_cents = (values[name] for name in ("tenant", "po", "invoice", "amount_cents"))
         if order is None or order.tenant != tenant:
             raise ToolError(f"there is no purchase order {po}; check the number")
         if currency != CURRENCY or order.currency != CURRENCY:
@@ -200,11 +190,15 @@ class Erp:
             )
         return order
 
-    def _order(self, connection: "Connection", po: str) -> PurchaseOrder | None:
+    def _order(self, connection: "Connection", po: str, *, locked: bool = False) -> PurchaseOrder | None:
         from sqlalchemy import select
 
+        if storable(po) != po:
+            return None  # no order has such a number, and a database may refuse the question
         table = self._tables.orders
-        row = connection.execute(select(table).where(table.c.po == po)).mappings().first()
+        query = select(table).where(table.c.po == po)
+        # SQLite locks the whole database at BEGIN, and knows no FOR UPDATE.
+        row = connection.execute(query.with_for_update() if locked else query).mappings().first()
         return PurchaseOrder.model_validate(dict(row)) if row else None
 
     def _posting(self, connection: "Connection", **columns: str) -> Posting | None:
@@ -241,8 +235,8 @@ def _posting(row: dict[str, object]) -> Posting:
     return Posting.model_validate({name: row[name] for name in Posting.model_fields})
 
 
-def _same_or_refused(earlier: Posting, tenant: str, po: str, invoice: str, amount_cents: int) -> Posting:
-    if (earlier.tenant, earlier.po, earlier.invoice, earlier.amount_cents) != (tenant, po, invoice, amount_cents):
+def _same_or_refused(earlier: Posting, values: dict[str, Any]) -> Posting:
+    if any(getattr(earlier, name) != value for name, value in values.items()):
         raise ToolError(
             f"the key {earlier.key!r} was used for another posting (no. {earlier.number}); nothing was posted"
         )

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from agentlab.cases.invoices.documents import Document
 from agentlab.cases.invoices.erp import Erp
-from agentlab.dispatch.contract import ApprovalRule, SideEffect, ToolContract
+from agentlab.dispatch.contract import ApprovalRule, SideEffect, Timeout, ToolContract
 from agentlab.dispatch.dispatcher import Tool, ToolError
 from agentlab.dispatch.guards import Caller
 
@@ -18,6 +18,9 @@ MOST_CENTS = 10**12
 
 ROLE = "ap_clerk"
 """Accounts payable: the role that all four tools ask for."""
+
+TIMEOUT = Timeout(seconds=45)
+"""Longer than a writer waits for another one in SQLite, so that it is the database which gives up first."""
 
 _POST = "erp_post_invoice"
 
@@ -43,6 +46,7 @@ INVOICE_GET = ToolContract(
     input_schema=_schema(document_id=_text("The name of the document, as in the task")),
     roles=(ROLE,),
     side_effect=SideEffect.READ_ONLY,
+    timeout=TIMEOUT,
 )
 
 PO_GET = ToolContract(
@@ -52,6 +56,7 @@ PO_GET = ToolContract(
     input_schema=_schema(po=_text("The number of the purchase order, like PO-4101")),
     roles=(ROLE,),
     side_effect=SideEffect.READ_ONLY,
+    timeout=TIMEOUT,
     resource="po",
 )
 
@@ -76,6 +81,7 @@ ERP_POST_INVOICE = ToolContract(
     resource="po",
     idempotency_key="idempotency_key",
     target_honours_key=True,
+    timeout=TIMEOUT,
     approval=ApprovalRule(argument="amount_cents", above=APPROVAL_ABOVE_CENTS),
 )
 
@@ -89,6 +95,7 @@ QUEUE_FOR_PERSON = ToolContract(
     ),
     roles=(ROLE,),
     side_effect=SideEffect.REVERSIBLE,
+    timeout=TIMEOUT,
 )
 
 
