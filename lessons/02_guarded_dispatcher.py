@@ -572,8 +572,19 @@ situations_table(
 )
 
 # %% [markdown]
-# Another tenant's invoice and one that is not there get the same words: a refusal must not tell what others have.
-#
+# Another tenant's invoice and one that is not there get the same words: a refusal must not tell what others have. The
+# last of them, guard by guard, with its receipt:
+
+# %%
+from agentlab.views.dispatch import steps_table
+from agentlab.views.records import receipt_table
+from agentlab.views.situation import outcome
+
+seen = outcome(Situation(amount_cents=900_000))
+display(steps_table(seen))
+receipt_table(seen.receipt)
+
+# %% [markdown]
 # ## Who may call what: a table, or Cedar
 #
 # The second guard asks a **policy**. What no rule permits is denied, and a rule that forbids wins. By default the
@@ -878,8 +889,9 @@ HTML(
 # ## What this means for your architecture
 #
 # Some figures first, all computed on this page. Tokens are counted with the tokenizer that OpenAI publishes for
-# `gpt-4o`. How long a decision takes is measured while the cell runs and differs from machine to machine, so only a
-# comparison is printed; the reply time in it is **assumed**. The project's benchmark prints microseconds.
+# `gpt-4o`; for any other model they are estimates. How long a decision takes is measured while the cell runs and
+# differs from machine to machine, so only a comparison is printed; the reply time in it is **assumed**. The project's
+# benchmark prints microseconds.
 
 # %%
 import time
@@ -929,7 +941,7 @@ Table(
         ("cost: the same, all problems at once", f"{tokens_of_mending(all_at_once):,}"),
         ("cost: tokens of the 400 rows in each later request, whole", f"{count_text(whole):,}"),
         ("cost: the same, cut", f"{count_text(cut.result.content):,}"),
-        ("accuracy: of the eleven, proposals that the gateway refused", f"{len(refused)}"),
+        ("accuracy: of the eleven, proposals that the gateway held back", f"{len(refused)}"),
         ("accuracy: of these, calls that fit the schema", f"{len(fits)}"),
         ("failure: postings after a crash and a retry", f"{len(booked)}"),
         ("security: proposals of the run whose letter waives approvals", f"{len(letter_receipts)}"),
@@ -1054,7 +1066,7 @@ quiz(
 # The same in a terminal, on the invoices of the project's case:
 
 # %%
-print("""agentlab call invoice_get --args '{"invoice_id": "INV-2001"}' --as clerk""")
+print("""agentlab call invoice_get --args '{"document_id": "0303-orbis-freight"}' --as clerk""")
 print("agentlab approvals list")
 
 # %% [markdown]

@@ -11,7 +11,7 @@ from agentlab.views.tables import counted
 _LOOK = {
     # Half transparent, so that the theme's own text stays readable on them, light and dark.
     "+": "background:rgba(46,160,67,.22);font-weight:bold",
-    "-": "background:rgba(248,81,73,.22);text-decoration:line-through",
+    "-": "background:rgba(248,81,73,.22)",
     " ": "",
 }
 
