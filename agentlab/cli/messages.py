@@ -117,13 +117,16 @@ def _dialect(named: str, option: str) -> "Dialect":
 
 def _checked(value: "JsonValue", dialect: "Dialect") -> str:
     """What was looked at: the conversation, and of a body some of its other fields."""
-    conversation = "roles and parts of messages, order and pairs of calls and results, ids, names, sizes"
+    conversation = "roles, fields and parts of messages, order and pairs of calls and results, ids, names, sizes"
     if isinstance(value, list):
         prefill = ", a prefill" if dialect == "anthropic" else ""
         return f"{conversation}{prefill}; no other field of a request, because this is a bare list"
-    fields = "tool definitions, strict schemas, tool_choice"
+    fields = (
+        "tool definitions, strict schemas, tool_choice, parallel calls, model, the limit of the output, the system "
+    )
+    fields += "prompt, fields of other dialects"
     if dialect == "anthropic":
-        fields += ", max_tokens, temperature, top_p, top_k, thinking.type, the switch for parallel calls, a prefill"
+        fields += ", temperature, top_p, top_k, thinking.type, a prefill"
     return f"{conversation}; {fields}; no other field"
 
 

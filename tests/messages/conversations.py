@@ -33,7 +33,8 @@ arguments = objects | unparsable | st.just({"_unparsed_arguments": "{"}) | st.ju
 
 @st.composite
 def requests(draw):
-    """A request that every provider takes: each call answered at once, ids unique, a choice among the tools."""
+    """A request that every provider takes, but for who says nothing: each call answered at once, ids unique, a choice
+    among the tools. `spoken` is without the empty messages."""
     messages = [UserMessage(content=draw(contents))]
     ids = iter(
         draw(
@@ -64,12 +65,24 @@ def requests(draw):
         ToolSchema(name=name, description=draw(contents), parameters={"type": "object", "properties": draw(objects)})
         for name in draw(st.lists(names, max_size=3, unique=True))
     )
-    choices = [ToolChoice(mode=mode) for mode in (("auto", "any", "none") if tools else ("auto", "none"))]
+    choices = [ToolChoice(mode=mode) for mode in ("auto", "any", "none") if tools]
     choices += [ToolChoice(mode="tool", name=tool.name) for tool in tools]
     return Request(
         system=draw(contents),
         tools=tools,
         messages=tuple(messages),
-        tool_choice=draw(st.none() | st.sampled_from(choices)),
-        max_output_tokens=draw(st.none() | st.integers(1, 9_999)),
+        tool_choice=draw(st.sampled_from([None, *choices])),
+        max_output_tokens=draw(st.none() | st.integers(16, 9_999)),
     )
+
+
+def spoken():
+    """As `requests`, where everyone says something: an empty message is refused by Anthropic."""
+    return requests().map(
+        lambda request: request.model_copy(update={"messages": tuple(_said(message) for message in request.messages)})
+    )
+
+
+def _said(message):
+    silent = not message.content and not getattr(message, "tool_calls", ()) and message.role != "tool"
+    return message.model_copy(update={"content": "?"}) if silent else message

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from agentlab.messages.pairing import RULES
 from agentlab.messages.wire import DIALECTS
 
 HALF = "\ud83d"
@@ -80,6 +81,14 @@ def output(call_id, text="42"):
     return {"type": "function_call_output", "call_id": call_id, "output": text}
 
 
+def said_in():
+    return {"type": "input_text", "text": "go on"}
+
+
+def said_out():
+    return {"type": "output_text", "text": "go on", "annotations": []}
+
+
 def function(name):
     return {"type": "function", "function": {"name": name, "parameters": {}}}
 
@@ -89,7 +98,10 @@ def flat(name, **more):
 
 
 class Case(NamedTuple):
-    """`sound` is a step away from `broken`. What is large is a function that makes it."""
+    """`sound` is a step away from `broken`. What is large is a function that makes it.
+
+    `closer` is a piece of the way out, where it is a closer one than that of the rule.
+    """
 
     rule: str
     dialect: str
@@ -97,6 +109,11 @@ class Case(NamedTuple):
     broken: object
     sound: object
     level: str = "must"
+    closer: str = ""
+
+    @property
+    def fix(self):
+        return self.closer or RULES[self.rule].fix
 
     def histories(self):
         return tuple(history() if callable(history) else history for history in (self.broken, self.sound))
@@ -462,6 +479,96 @@ CASES = [
         [say(), chat_calls("a"), chat_result("a", [])],
         [say(), chat_calls("a"), chat_result("a", [text("")])],
     ),
+    Case(
+        "M1",
+        A,
+        "thinking without its signature",
+        [TASK, assistant({"type": "thinking", "thinking": "hm"}, use("a")), user(result("a"))],
+        [TASK, assistant(think(), use("a")), user(result("a"))],
+    ),
+    Case(
+        "M4",
+        A,
+        "a reply of the SDK put back whole",
+        [TASK, {**assistant(use("a")), "id": "msg_1", "model": "m", "stop_reason": "tool_use", "usage": {}}, PAIR[2]],
+        PAIR,
+    ),
+    Case("M4", A, "a name of the user", [{**TASK, "name": "clerk"}], [TASK]),
+    Case("M4", A, "an id that is null", [{**TASK, "id": None}], [TASK]),
+    Case(
+        "M4",
+        R,
+        "a status that is null",
+        [{"type": "reasoning", "id": "rs_1", "summary": [], "status": None}],
+        [{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}],
+        "should",
+        "exclude_none",
+    ),
+    Case(
+        "M4",
+        R,
+        "a namespace that is null",
+        [{**item("a"), "namespace": None}, output("a")],
+        [{**item("a"), "caller": None}, {**output("a"), "id": None}],
+        "should",
+        "exclude_none",
+    ),
+    Case("M5", R, "a part as OpenAI Chat has it", [user(text())], [user(said_in())], closer="type input_text"),
+    Case(
+        "M5",
+        R,
+        "a part of the assistant as OpenAI Chat has it",
+        [say(), assistant(text())],
+        [say(), assistant(said_out())],
+        closer="type output_text",
+    ),
+    Case("M5", R, "output of a user", [user(said_out())], [user(said_in())], closer="type input_text"),
+    Case("M5", R, "a refusal of a user", [user({"type": "refusal", "refusal": "no"})], [user(said_in())]),
+    Case(
+        "M5",
+        R,
+        "a part of an output as OpenAI Chat has it",
+        [item("a"), output("a", [text()])],
+        [item("a"), output("a", [said_in()])],
+        closer="type input_text",
+    ),
+    Case(
+        "M5",
+        R,
+        "input of the assistant",
+        [say(), assistant(said_in())],
+        [say(), assistant(said_out(), {"type": "refusal", "refusal": "no"})],
+        "should",
+        "type output_text",
+    ),
+    Case("M6", A, "an empty text of the user", [say("")], [say()]),
+    Case("M6", A, "no block of the user", [user()], [TASK]),
+    Case("M6", A, "an empty text block", [user(text(""))], [TASK]),
+    Case(
+        "M6",
+        A,
+        "an empty text block of a result",
+        [*PAIR[:2], user(result("a", content=[text("")]))],
+        [*PAIR[:2], user(result("a", content=[]))],
+    ),
+    Case("M6", A, "no block of the assistant", [TASK, assistant(), TASK], [TASK, assistant(text("x")), TASK]),
+    Case(
+        "M6",
+        C,
+        "no call",
+        [say(), chat_calls(content="x"), say()],
+        [say(), say(role="assistant")],
+        closer="leave the field",
+    ),
+    Case(
+        "M6",
+        C,
+        "calls that are null",
+        [say(), {**say(role="assistant"), "tool_calls": None}],
+        [say(), {**say(role="assistant"), "refusal": None, "function_call": None}],
+        closer="leave the field",
+    ),
+    Case("M6", C, "no part of the user", [user()], [say("")]),
     Case(
         "R1",
         R,

@@ -45,6 +45,11 @@ def choosing(dialect, choice, *tools):
     return of(dialect, *offered, tool_choice=choice)
 
 
+def asked(dialect, **more):
+    """A body of `dialect` that names its model."""
+    return {**{A: ASKED, C: {"model": "m", "messages": [say()]}, R: {"model": "m", "input": "x"}}[dialect], **more}
+
+
 REQUEST_CASES = [
     Case("T1", A, "a tool as OpenAI Chat has it", of(A, nested()), of(A, tool("f"))),
     Case("T1", A, "a tool as OpenAI Responses has it", of(A, flat("f")), of(A, tool("f", type="custom"))),
@@ -184,7 +189,17 @@ REQUEST_CASES = [
         {"messages": PAIR, "tool_choice": {"type": "any"}, "mcp_servers": [{"name": "m"}]},
         "should",
     ),
-    Case("T6", C, "a forced call without tools", of(C, tool_choice="required"), of(C, tool_choice="auto"), "should"),
+    Case("T6", C, "a forced call without tools", of(C, tool_choice="required"), choosing(C, "required"), "should"),
+    Case("T6", C, "a choice without tools", of(C, tool_choice="auto"), choosing(C, "auto"), "should"),
+    Case("T6", A, "a choice without tools", of(A, tool_choice={"type": "auto"}), of(A), "should"),
+    Case(
+        "T6",
+        C,
+        "the switch for parallel calls without tools",
+        of(C, parallel_tool_calls=False),
+        of(C, nested(), parallel_tool_calls=False),
+        "should",
+    ),
     Case(
         "T6",
         R,
@@ -273,7 +288,17 @@ REQUEST_CASES = [
         "should",
     ),
     Case("B1", A, "no max_tokens", without(ASKED, "max_tokens"), ASKED),
-    Case("B1", A, "max_tokens that is text", {**ASKED, "max_tokens": "9"}, {**ASKED, "max_tokens": 0}),
+    *[
+        Case(
+            "B1",
+            A,
+            f"max_tokens {limit!r}",
+            {**ASKED, "max_tokens": limit},
+            {**ASKED, "max_tokens": 0},
+            closer="write a",
+        )
+        for limit in ("1024", -1, 1.5, None)
+    ],
     *[Case("B2", A, field, {**ASKED, field: 1}, {**ASKED, field: None}) for field in ("temperature", "top_p", "top_k")],
     Case("B3", A, "a prefill", {**ASKED, "model": OPUS, "messages": PREFILL}, {**ASKED, "messages": PREFILL}),
     Case("B3", A, "a prefill for any model", PREFILL, [*PREFILL, user(text())], "should"),
@@ -340,4 +365,47 @@ REQUEST_CASES = [
         {**choosing(A, {"type": "tool", "name": "f"}), "model": "claude-mythos-preview", "max_tokens": 9},
         {**choosing(A, {"type": "tool", "name": "f"}), "model": "claude-opus-5", "max_tokens": 9},
     ),
+    Case("B9", A, "a model that is null", {**ASKED, "model": None}, ASKED),
+    Case("B9", C, "a model that is a number", asked(C, model=5), asked(C)),
+    *[
+        Case(
+            "B10",
+            dialect,
+            f"{field} in {dialect}",
+            asked(dialect, **{field: "x"}),
+            asked(dialect, **right),
+            closer=named,
+        )
+        for dialect, field, named, right in (
+            (A, "max_completion_tokens", "max_tokens", {}),
+            (A, "max_output_tokens", "max_tokens", {}),
+            (A, "instructions", "system", {"system": "x"}),
+            (A, "input", "messages", {}),
+            (A, "stop", "stop_sequences", {"stop_sequences": ["x"]}),
+            (A, "user", "metadata", {"metadata": {"user_id": "x"}}),
+            (A, "reasoning_effort", "output_config", {"output_config": {"effort": "low"}}),
+            (C, "system", "role system", {}),
+            (C, "instructions", "role system", {"system": None}),
+            (C, "max_output_tokens", "max_completion_tokens", {"max_completion_tokens": 9}),
+            (C, "input", "messages", {"max_tokens": 9}),
+            (C, "stop_sequences", "stop", {"stop": "x"}),
+            (C, "reasoning", "reasoning_effort", {"reasoning_effort": "low"}),
+            (R, "messages", "input", {}),
+            (R, "system", "instructions", {"instructions": "x"}),
+            (R, "max_tokens", "max_output_tokens", {"max_output_tokens": 16}),
+            (R, "max_completion_tokens", "max_output_tokens", {"max_output_tokens": None}),
+            (R, "response_format", "text: {format", {"text": {"format": {"type": "text"}}}),
+            (R, "stop", "no stop sequences", {}),
+        )
+    ],
+    Case(
+        "B11", R, "15 tokens", asked(R, max_output_tokens=15), asked(R, max_output_tokens=16), closer="write 16 or more"
+    ),
+    Case("B11", R, "a limit that is text", asked(R, max_output_tokens="16"), asked(R, max_output_tokens=None)),
+    Case("B11", C, "a limit that is text", asked(C, max_completion_tokens="16"), asked(C, max_completion_tokens=1)),
+    Case("M1", A, "a system prompt that is a number", {**ASKED, "system": 5}, {**ASKED, "system": [text("x")]}),
+    Case("M1", A, "a system prompt that is null", {**ASKED, "system": None}, {**ASKED, "system": ""}),
+    Case("M1", A, "a block of the system prompt without text", {**ASKED, "system": [{"type": "text"}]}, ASKED),
+    Case("M1", R, "instructions that are a list", asked(R, instructions=["x"]), asked(R, instructions="x")),
+    Case("M6", A, "an empty block of the system prompt", {**ASKED, "system": [text("")]}, {**ASKED, "system": []}),
 ]

@@ -20,9 +20,9 @@ CARRIED = [
     (C, A, {"stop": "a"}, {"stop_sequences": ["a"]}),
     (C, A, {"stop": ["a", "b"]}, {"stop_sequences": ["a", "b"]}),
     (A, C, {"max_tokens": 7}, {"max_completion_tokens": 7}),
-    (A, R, {"max_tokens": 7}, {"max_output_tokens": 7}),
+    (A, R, {"max_tokens": 17}, {"max_output_tokens": 17}),
     (C, A, {"max_tokens": 7}, {"max_tokens": 7}),
-    (C, R, {"max_tokens": 7}, {"max_output_tokens": 7}),
+    (C, R, {"max_tokens": 17}, {"max_output_tokens": 17}),
     (R, A, {"max_output_tokens": 7}, {"max_tokens": 7}),
     (A, C, {"metadata": {"user_id": "u-1"}}, {"safety_identifier": "u-1"}),
     (C, A, {"user": "u-1"}, {"metadata": {"user_id": "u-1"}}),
@@ -97,6 +97,13 @@ def test_a_limit_under_its_older_name_must_be_a_number_and_gives_way_to_the_newe
     body, found = convert({"messages": [ASK], "max_tokens": 7, "max_completion_tokens": 9}, C, A)
     assert body["max_tokens"] == 9
     assert [each.where for each in found] == ["max_tokens"]
+
+
+@pytest.mark.parametrize(("source", "limit"), [(A, "max_tokens"), (C, "max_completion_tokens")])
+def test_a_limit_that_openai_responses_does_not_take_is_told(source, limit):
+    (told,) = convert({FIELD[source]: [ASK], limit: 15}, source, R).findings
+    assert (told.rule, told.level, told.where) == ("B11", "must", "max_output_tokens")
+    assert convert({FIELD[source]: [ASK], limit: 16}, source, R).findings == ()
 
 
 def tool_of(dialect, **more):

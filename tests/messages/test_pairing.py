@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from conversations import requests
+from conversations import spoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairing_cases import (
@@ -53,7 +53,7 @@ def test_each_rule_speaks_of_what_breaks_it_and_of_nothing_a_step_away(case):
     broken = [finding for finding in check(breaking, case.dialect) if finding.rule == case.rule]
     assert broken, f"{case.rule} is silent"
     assert all(finding.level == case.level and finding.where and finding.message for finding in broken)
-    assert {finding.fix for finding in broken} == {RULES[case.rule].fix}
+    assert {case.fix in finding.fix for finding in broken} == {True}
     assert check(sound, case.dialect) == []
 
 
@@ -234,7 +234,7 @@ def test_deep_nesting_and_half_pairs_in_a_finding_do_no_harm():
 
 
 @each_dialect
-@given(request=requests())
+@given(request=spoken())
 def test_every_history_in_order_is_free_of_findings(dialect, request):
     assert check(request, dialect) == []
     wire = to_wire(request, dialect)
@@ -257,7 +257,7 @@ def told(request):
 @pytest.mark.parametrize("there", DIALECTS)
 @each_dialect
 @settings(max_examples=30)
-@given(request=requests())
+@given(request=spoken())
 def test_a_history_in_order_stays_so_in_another_dialect_and_back(dialect, there, request):
     body = to_wire(request, dialect).body
     away = convert(body, dialect, there).body
@@ -283,7 +283,7 @@ def characters(messages):
 
 @each_dialect
 @settings(max_examples=50)
-@given(request=requests(), applied=st.lists(controls, min_size=1, max_size=4))
+@given(request=spoken(), applied=st.lists(controls, min_size=1, max_size=4))
 def test_no_control_breaks_the_order_however_often_it_is_applied(dialect, request, applied):
     messages = request.messages
     for control in applied:
@@ -299,7 +299,7 @@ TO_THE_END = {A: {"A1", "A2"}, C: {"C1", "C2"}, R: set()}
 
 @each_dialect
 @settings(max_examples=50)
-@given(request=requests(), data=st.data())
+@given(request=spoken(), data=st.data())
 def test_a_result_removed_doubled_or_moved_gives_the_rule_that_it_breaks(dialect, request, data):
     call = ToolCall(id="the call", name="look", arguments={})
     messages = [*request.messages, AssistantMessage(tool_calls=(call,)), ToolResult(call_id=call.id, content="42")]

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pydantic
 import pytest
-from conversations import json_values, requests
+from conversations import json_values, spoken
 from hypothesis import given
 from hypothesis import strategies as st
 from official import violations
@@ -20,6 +20,8 @@ from pairing_cases import (
     chat_result,
     flat,
     function,
+    item,
+    output,
     result,
     say,
     search,
@@ -32,6 +34,7 @@ from request_cases import OBJECT, choosing, nested, of, strict, without
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.pairing import check
+from agentlab.messages.pairing.fields import OF_ANOTHER
 from agentlab.messages.wire import DIALECTS, to_wire
 
 
@@ -43,20 +46,23 @@ def musts(body, dialect, **options):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@given(request=requests(), limit=st.integers(1, 9_999))
+@given(request=spoken(), limit=st.integers(16, 9_999))
 def test_what_we_write_passes_our_own_check_as_a_whole(dialect, request, limit):
     body = to_wire(request.model_copy(update={"max_output_tokens": limit}), dialect).body
-    assert check({"model": "m", **body}, dialect) == check(body, dialect, whole=True) == []
+    assert check({"model": "m", **body}, dialect) == []
+    assert [(f.rule, f.where) for f in check(body, dialect, whole=True)] == [("B9", "model")]
 
 
 LACKS = {
     ("anthropic", "everything"): [],
-    ("anthropic", "plain"): [],
+    # An assistant message without content.
+    ("anthropic", "plain"): ["M6"],
     # The user's text stands before the result, and there is no limit.
     ("anthropic", "results"): ["A3", "B1"],
     ("anthropic", "blocks alone"): ["B1"],
     ("openai-chat", "everything"): [],
-    ("openai-chat", "arguments"): [],
+    # An empty list of calls.
+    ("openai-chat", "arguments"): ["M6"],
     ("openai-chat", "tools of one name"): [],
     ("openai-responses", "text"): [],
     ("openai-responses", "everything"): [],
@@ -67,7 +73,7 @@ LACKS = {
 
 @pytest.mark.parametrize(("dialect", "name", "body"), BODIES)
 def test_the_raw_bodies_break_no_rule_but_those_that_are_known(dialect, name, body):
-    assert musts(body, dialect, whole=True) == LACKS[dialect, name]
+    assert musts({"model": "m", **body}, dialect) == LACKS[dialect, name]
 
 
 # The official shapes
@@ -80,6 +86,7 @@ def asking(dialect, **fields):
     return {**ASK[dialect], **fields}
 
 
+SAID = {"type": "text", "text": "x"}
 ANSWERED = {**result("a"), "is_error": False}
 SHAPES = [
     *[(d, asking(d, tools=[one])) for d in DIALECTS for one in (tool("f"), function("f"), nested())],
@@ -125,6 +132,25 @@ SHAPES = [
         )
     ],
     (A, asking(A, messages=[TASK, assistant(use("a")), user(ANSWERED)])),
+    *[(d, {**ASK[d], "model": model}) for d in (A, C) for model in (None, 5, "")],
+    *[(A, asking(A, system=system)) for system in (5, None, "", [], {}, ["x"], [{}], [SAID], [{**SAID, "text": ""}])],
+    *[(A, asking(A, **{field: "x"})) for field in OF_ANOTHER[A]],
+    *[(A, asking(A, messages=[TASK, {**TASK, field: None}])) for field in ("id", "name", "usage", "model")],
+    *[
+        (A, asking(A, messages=[TASK, assistant(part, use("a")), user(result("a"))]))
+        for part in (
+            SAID, {**SAID, "text": ""}, {"type": "thinking", "thinking": "x"}, {"type": "redacted_thinking"},
+            {"type": "thinking", "thinking": "x", "signature": "s"}, {"type": "redacted_thinking", "data": "x"},
+        )
+    ],
+    *[
+        (C, asking(C, messages=[say(), {"role": role, "content": content}]))
+        for role in ("user", "assistant", "system") for content in ("", [], [SAID], [{**SAID, "text": ""}])
+    ],
+    *[(C, asking(C, messages=[say(), {**say(role="assistant"), "tool_calls": calls}])) for calls in (None, 5)],
+    *[(C, asking(C, messages=[{**say(), field: "x"}])) for field in ("name", "id", "usage")],
+    *[(R, asking(R, max_output_tokens=limit)) for limit in (15, 16, "16", None)],
+    *[(R, asking(R, instructions=told)) for told in (5, "", None)],
 ]  # fmt: skip
 
 
@@ -141,6 +167,13 @@ DIFFERENT = [
     (A, {**ASK[A], "model": "claude-opus-5", "messages": [TASK, assistant({"type": "text", "text": "So"})]}, True),
     (A, {**ASK[A], "messages": []}, True),
     (C, asking(C, tool_choice="required"), True),
+    # What the providers are reported to refuse, and their specifications let pass.
+    (A, {**ASK[A], "messages": [user(), TASK]}, True),
+    (A, {**ASK[A], "messages": [say(""), TASK]}, True),
+    (C, asking(C, messages=[say(), {**say(role="assistant"), "tool_calls": []}]), True),
+    *[(C, asking(C, **{field: "x"}), True) for field in OF_ANOTHER[C]],
+    *[(R, asking(R, **{field: "x"}), True) for field in OF_ANOTHER[R]],
+    (R, asking(R, input=[say(), assistant({"type": "input_text", "text": "x"})]), True),
 ]
 """Bodies where we and the specification differ, and whether it is we who have a finding."""
 
@@ -149,6 +182,36 @@ DIFFERENT = [
 def test_a_shape_has_a_finding_exactly_where_the_specification_refuses_it(dialect, body):
     refused = violations(body, dialect)
     assert bool(check(body, dialect)) == bool(refused), refused
+
+
+PARTS = [
+    {"type": "text", "text": "x"},
+    {"type": "input_text", "text": "x"},
+    {"type": "output_text", "text": "x", "annotations": [], "logprobs": []},
+    {"type": "refusal", "refusal": "x"},
+    {"type": "input_file", "file_id": "f"},
+]
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
+OWN_MESSAGE = {"type": "message", "id": "m", "status": "completed", "role": "assistant", "content": PARTS[2:3]}
+ITEMS = [
+    *[{"role": role, "content": [part]} for role in ("user", "developer") for part in PARTS],
+    {"role": "assistant", "content": [PARTS[0]]},
+    *[{**OWN_MESSAGE, "content": [part]} for part in PARTS[2:4]],
+    *[{**OWN_MESSAGE, **more} for more in ({}, {"phase": None})],
+    *[{**REASONING, field: None} for field in ("content", "status", "encrypted_content")],
+    *[{**item("a"), field: None} for field in ("id", "status", "namespace", "caller")],
+    *[output("a", [part]) for part in PARTS if part["type"] != "refusal"],
+]
+"""Items of OpenAI Responses whose parts or nulls are right or wrong."""
+
+
+@pytest.mark.parametrize("one", ITEMS)
+def test_a_part_or_a_null_has_a_finding_exactly_where_the_specification_refuses_it(one):
+    listed = [one] if "role" in one or one["type"] == "reasoning" else [item("a"), output("a")]
+    listed = [one if one["type"] == each.get("type") else each for each in listed] if "call_id" in one else listed
+    body = asking(R, input=listed)
+    refused = violations(body, R, any_of=True)
+    assert bool(check(body, R)) == bool(refused), refused
 
 
 @pytest.mark.parametrize(("dialect", "body", "ours"), DIFFERENT)
@@ -275,7 +338,8 @@ def test_a_tool_that_may_come_from_elsewhere_is_not_missed(dialect, more):
     ],
 )
 def test_a_prefill_is_refused_by_newer_models_and_doubted_for_a_model_that_is_not_known(model, level):
-    body = {"model": model, "max_tokens": 9, "messages": [TASK, assistant({"type": "text", "text": "It is"})]}
+    body = {"max_tokens": 9, "messages": [TASK, assistant({"type": "text", "text": "It is"})]}
+    body |= {} if model is None else {"model": model}
     assert [(f.rule, f.level) for f in check(body, A)] == ([("B3", level)] if level else [])
 
 
@@ -298,7 +362,11 @@ def test_an_open_call_at_the_end_is_told_once():
 def test_what_is_missing_of_a_body_is_missing_only_where_nothing_will_be_added():
     history = {"messages": PAIR}
     assert check(history, A) == check(PAIR, A, whole=True) == []
-    assert musts(history, A, whole=True) == musts({"model": "m", **history}, A) == ["B1"]
+    assert musts(history, A, whole=True) == ["B1", "B9"]
+    assert musts({"model": "m", **history}, A) == ["B1"]
+    assert musts({"messages": [say()]}, C, whole=True) == ["B9"]
+    assert [f.level for f in check({"input": "x"}, R, whole=True)] == ["should"]
+    assert check({"input": "x", "prompt": {"id": "p"}}, R, whole=True) == []
 
 
 # Nothing that is given is a traceback

@@ -236,7 +236,7 @@ def test_a_field_that_holds_content_is_lost_as_content(dialect, body, where):
 def chat(arguments="{}", content="42"):
     function = {"name": "look", "arguments": arguments}
     return {
-        "max_completion_tokens": 10,
+        "max_completion_tokens": 16,
         "messages": [
             {"role": "user", "content": "?"},
             {

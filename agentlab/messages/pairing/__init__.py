@@ -5,8 +5,9 @@
     check(body, "anthropic", strict=False)      # where the provider joins messages, so does the check
 
 A1 to A11, C1 to C3, R1 and R2 are rules of order and pairing, one letter a dialect. N1 to N5 are limits of names, ids
-and sizes; M1 to M3 say that a part is malformed. T1 to T6 are on tools and tool_choice, S1 to S3 on strict schemas, B1
-to B8 on the other fields of a body. `RULES` has a row for each, with what the provider says and how well that is known.
+and sizes; M1 to M6 are on the fields and parts of a message. T1 to T6 are on tools and tool_choice, S1 to S3 on strict
+schemas, B1 to B11 on the other fields of a body. `RULES` has a row for each, with what the provider says and how well
+that is known.
 A rule that cannot be seen from the request alone is silent: a thinking block's or a summary's signature, the provider's
 own copy of a conversation, and A8 without the history as it was received. A field without a rule is not looked at.
 """
@@ -14,8 +15,10 @@ own copy of a conversation, and A8 without the history as it was received. A fie
 from agentlab.messages.conversation import Dialect
 from agentlab.messages.pairing import anthropic, kept, openai_chat, openai_responses
 from agentlab.messages.pairing.choices import choice_findings
+from agentlab.messages.pairing.fields import field_findings
 from agentlab.messages.pairing.history import Checkable, History, Tools, read_history
 from agentlab.messages.pairing.limits import size_findings, tool_findings
+from agentlab.messages.pairing.parts import part_findings
 from agentlab.messages.pairing.requests import anthropic_findings, empty_findings
 from agentlab.messages.pairing.rule import Rule
 from agentlab.messages.pairing.rules import RULES
@@ -39,7 +42,7 @@ def check(
     which is written to the dialect first. `tools` go with a bare list. `strict` False accepts as a warning what
     Anthropic joins and other servers of its dialect refuse: results of one turn in several user messages. `before` is
     the history as it was received; only with it can A8 be checked. `whole` says that nothing will be added to the body
-    before it is sent, so that what it lacks is missing (B1); a body that names its model is taken for whole in any
+    before it is sent, so that what it lacks is missing (B1, B9); a body that names its model is taken for whole in any
     case, a bare list never. Time grows with the size of the request alone.
     Raises WireError for what cannot be read as that dialect at all.
     """
@@ -52,7 +55,9 @@ def check(
         found = list(openai_responses.order(history))
     return [
         *found,
+        *part_findings(history),
         *empty_findings(history),
+        *field_findings(history),
         *tool_findings(history),
         *definition_findings(history),
         *choice_findings(history),

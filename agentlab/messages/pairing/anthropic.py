@@ -22,6 +22,8 @@ _NEEDED: dict[str, dict[str, type]] = {
     "tool_use": {"id": str, "name": str, "input": dict},
     "tool_result": {"tool_use_id": str},
     "server_tool_use": {"id": str, "name": str},
+    "thinking": {"thinking": str, "signature": str},
+    "redacted_thinking": {"data": str},
 }
 
 

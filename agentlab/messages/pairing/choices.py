@@ -46,14 +46,17 @@ class Choice(NamedTuple):
 def choice_findings(history: History) -> Iterator[Finding]:
     """T4 to T6 and B8 for the tool_choice of the request, if it has one."""
     given = history.body.get("tool_choice")
+    if not history.body.get("tools") and not _from_elsewhere(history):
+        for field in ("tool_choice", "parallel_tool_calls"):
+            # In Anthropic the second is no field at all, which B4 says.
+            if history.body.get(field) is not None and (field, history.dialect) != ("parallel_tool_calls", "anthropic"):
+                yield finding("T6", field, f"the request has {field}, and no tools", "should")
     if given is None:
         return
     read = {"anthropic": _anthropic, "openai-chat": _chat, "openai-responses": _responses}[history.dialect]
     choice = read(given)
     yield from choice.findings
-    if choice.forced and not history.body.get("tools") and not _from_elsewhere(history):
-        yield finding("T6", "tool_choice", "it forces a call, and the request has no tools", "should")
-    elif choice.names and not _from_elsewhere(history):
+    if choice.names and history.body.get("tools") and not _from_elsewhere(history):
         names = _names(history)
         for where, name in choice.names:
             if name not in names:

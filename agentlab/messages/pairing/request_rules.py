@@ -14,7 +14,7 @@ REQUEST_RULES = (
         "",
         "both specifications",
         "specified",
-        "write the tool in the form of this dialect; `agentlab messages convert` does so for a whole request",
+        "write the tool in the form of this dialect",
     ),
     Rule(
         "T2",
@@ -58,12 +58,12 @@ REQUEST_RULES = (
     Rule(
         "T6",
         None,
-        "a choice that forces a call has tools to choose from",
+        "a request without tools has no tool_choice, and no switch for parallel calls",
         "'tool_choice' is only allowed when 'tools' are specified.",
         "writer/writer-framework#1013, of another server of OpenAI's dialect; ayunis-core/ayunis-core#813 says the "
-        "same of Anthropic",
+        "same of Anthropic; the switch, in OpenAI Chat: openai/swarm#30",
         "reported",
-        "send the tools, or leave tool_choice out",
+        "send the tools, or leave the field out",
     ),
     Rule(
         "S1",
@@ -166,5 +166,35 @@ REQUEST_RULES = (
         "docs; for Sonnet 5.5 the overview page, read in an excerpt",
         "documented",
         "use tool_choice auto, and say in the task which tool to call",
+    ),
+    Rule(
+        "B9",
+        None,
+        "a request names its model (in OpenAI Responses the specification lets it be left out, and a stored prompt may "
+        "name it: a should)",
+        "",
+        "both specifications",
+        "specified",
+        "add the field model, with the name of a model of this provider",
+    ),
+    Rule(
+        "B10",
+        None,
+        "no field of the request is another dialect's",
+        "max_completion_tokens: Extra inputs are not permitted; Unknown parameter: 'max_output_tokens'; "
+        "Unsupported parameter: 'messages'. In the Responses API, this parameter has moved to 'input'",
+        "Anthropic's specification refuses every other field; OpenAI's takes any, and the API does not: "
+        "kwaroran/Risuai#1102, teabranch/open-responses-server#41, cline/cline#5419",
+        "reported",
+        "write the field of this dialect",
+    ),
+    Rule(
+        "B11",
+        None,
+        "the most tokens of output are a whole number, in OpenAI Responses 16 at least",
+        "",
+        "OpenAI's specification",
+        "specified",
+        "write a whole number that is large enough for an answer, or leave the field out",
     ),
 )

@@ -33,7 +33,8 @@ def anthropic_findings(history: History, turns: list[Turn]) -> Iterator[Finding]
     if "max_tokens" in body:
         limit = body["max_tokens"]
         if type(limit) is not int or limit < 0:
-            yield finding("B1", "max_tokens", f"it must be a whole number, not {shown(limit)}")
+            fix = "write a whole number, without quotes and not below 0, as 1024"
+            yield finding("B1", "max_tokens", f"it must be a whole number, not {shown(limit)}", fix=fix)
     elif history.whole:
         yield finding("B1", "max_tokens", "the request has no max_tokens")
     for field in SAMPLING:

@@ -1,13 +1,14 @@
 """The rules, one row each: what it demands, what the provider says when it is broken, and how well that is known.
 
-The rows here are those of the conversation: order, ids, names, sizes, parts. `request_rules` has those of the rest of a
-request: its tools, their schemas, its fields. `RULES` holds both.
+The rows here are those of the conversation: order, ids, names, sizes. `message_rules` has those of a message's fields
+and parts, `request_rules` those of the rest of a request: its tools, their schemas, its fields. `RULES` holds them all.
 """
 
 import reprlib
 from typing import Literal
 
 from agentlab.messages.conversation import Dialect
+from agentlab.messages.pairing.message_rules import MESSAGE_RULES
 from agentlab.messages.pairing.request_rules import REQUEST_RULES
 from agentlab.messages.pairing.rule import Rule
 from agentlab.shapes import Finding
@@ -172,7 +173,8 @@ _ROWS = (
         "string does not match pattern '^[a-zA-Z0-9_-]{1,128}$'",
         "both specifications; pingdotgg/t3code#12084 quotes the limit of 64 from an older Anthropic API",
         "specified",
-        "rename the tool; agentlab.messages.wire does so reversibly",
+        "exchange the name in the tool, the calls and tool_choice alike; in Python, to_wire(from_wire(body, dialect), "
+        "dialect) of agentlab.messages.wire does so, reversibly",
     ),
     Rule(
         "N2",
@@ -182,7 +184,8 @@ _ROWS = (
         "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40",
         "both specifications; microsoft/autogen#6377",
         "specified",
-        "exchange the id in the call and in its result alike; agentlab.messages.wire does so reversibly",
+        "exchange the id in the call and in its result alike; in Python, to_wire(from_wire(body, dialect), dialect) of "
+        "agentlab.messages.wire does so, reversibly",
     ),
     Rule(
         "N3",
@@ -211,36 +214,9 @@ _ROWS = (
         "specified",
         "return a part, and a way to ask for more",
     ),
-    Rule(
-        "M1",
-        None,
-        "every message has a role that the dialect knows, and every part the fields that its kind cannot do without",
-        "",
-        "both specifications",
-        "specified",
-        "mend this part; the rest was checked without it",
-    ),
-    Rule(
-        "M2",
-        None,
-        "no text holds half a surrogate pair (A9 in the other dialects: such text has no UTF-8, so it cannot be sent)",
-        "",
-        "RFC 8259, section 8.2; the SDKs raise UnicodeEncodeError before they send",
-        "sdk",
-        "replace the half pair by U+FFFD; cut text between characters, not between UTF-16 units",
-    ),
-    Rule(
-        "M3",
-        _C,
-        "the content of a tool message is text, or one or more parts of type text",
-        "",
-        "OpenAI's specification",
-        "specified",
-        "say the result in text; give an image to the model in a user message",
-    ),
 )
 
-RULES: dict[str, Rule] = {row.id: row for row in (*_ROWS, *REQUEST_RULES)}
+RULES: dict[str, Rule] = {row.id: row for row in (*_ROWS, *MESSAGE_RULES, *REQUEST_RULES)}
 """All rules by id, in the order in which they are told."""
 
 
@@ -250,11 +226,18 @@ _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
 _SHORT.maxstring = _SHORT.maxother = 70
 
 
-def finding(rule: str, where: str, message: str, level: Literal["must", "should"] = "must") -> Finding:
-    """What `rule` says about the place `where`, with the rule's own way out; a rule that nobody verified says so."""
+def finding(
+    rule: str, where: str, message: str, level: Literal["must", "should"] = "must", fix: str | None = None
+) -> Finding:
+    """What `rule` says about the place `where`; a rule that nobody verified says so.
+
+    The way out is the rule's own, or `fix` where the place allows a closer one.
+    """
     row = RULES[rule]
     doubt = " (what the provider does then is not verified)" if row.evidence == "unverified" else ""
-    return Finding(rule=rule, level=level, where=_text(where), message=_text(message + doubt), fix=row.fix)
+    return Finding(
+        rule=rule, level=level, where=_text(where), message=_text(message + doubt), fix=_text(fix or row.fix)
+    )
 
 
 def shown(value: object) -> str:

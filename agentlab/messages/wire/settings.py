@@ -95,7 +95,9 @@ def carried(body: Json, source: Dialect, target: Dialect, limit: str) -> Setting
     left = {name: LEFT[target, name] for name in given if (target, name) in LEFT and name not in settled}
     if "model" in given and not both_openai:
         other = "an Anthropic" if target == "anthropic" else "an OpenAI"
-        left["model"] = Reason(f"{given['model']!r} names a model of the other provider", f"name {other} model")
+        left["model"] = Reason(
+            f"{given['model']!r} names a model of the other provider", f"name {other} model in the field model"
+        )
     if source == "openai-chat" and "max_tokens" in given and "max_completion_tokens" not in given:
         # The older name of the same limit.
         fields[limit] = a_limit(given["max_tokens"], "max_tokens")
