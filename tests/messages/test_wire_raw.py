@@ -148,17 +148,10 @@ def test_a_part_or_item_of_an_odd_type_raises_nothing_but_a_wire_error(kind):
 
 
 def test_an_order_that_only_the_source_allows_is_told_by_the_rules_of_the_target():
-    call = {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"}
-    body = {
-        "input": [
-            {"role": "user", "content": "?"},
-            call,
-            {"role": "user", "content": "hurry"},
-            {"type": "function_call_output", "call_id": "a", "output": "42"},
-        ]
-    }
-    assert {finding.rule for finding in convert(body, "openai-responses", "openai-chat").findings} == {"C1", "C2"}
-    assert {finding.rule for finding in convert(body, "openai-responses", "anthropic").findings} >= {"A1", "A2"}
+    result = {"type": "function_call_output", "call_id": "a", "output": "42"}
+    body = {"previous_response_id": "resp_1", "input": [result]}
+    assert {finding.rule for finding in convert(body, "openai-responses", "openai-chat").findings} == {"W1", "C2"}
+    assert {finding.rule for finding in convert(body, "openai-responses", "anthropic").findings} >= {"W1", "A2"}
 
 
 ODD_TYPES = [[], {}, 5, True]
@@ -268,9 +261,10 @@ def test_arguments_that_are_no_object_are_told_of_where_they_must_be_one():
 
 def test_a_broken_name_hides_no_broken_order():
     call = {"type": "function_call", "call_id": "a", "name": "look at", "arguments": "{}"}
-    result = {"type": "function_call_output", "call_id": "a", "output": "42"}
-    body = {"input": [{"role": "user", "content": "?"}, call, {"role": "user", "content": "hurry"}, result]}
-    assert {finding.rule for finding in convert(body, "openai-responses", "openai-chat").findings} == {"W3", "C1", "C2"}
+    results = [{"type": "function_call_output", "call_id": call_id, "output": "42"} for call_id in "ab"]
+    body = {"conversation": "conv_1", "input": [{"role": "user", "content": "?"}, call, *results]}
+    rules = {finding.rule for finding in convert(body, "openai-responses", "openai-chat").findings}
+    assert rules == {"W1", "W3", "C2"}
 
 
 def test_a_text_behind_a_call_loses_its_place_and_says_so():

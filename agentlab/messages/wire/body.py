@@ -33,13 +33,13 @@ from agentlab.messages.wire.reading import (
     same_text,
 )
 
-_MODULES: dict[Dialect, ModuleType] = {
+MODULES: dict[Dialect, ModuleType] = {
     "anthropic": anthropic,
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
 }
 
-LIMITS: dict[Dialect, str] = {dialect: speak.LIMIT for dialect, speak in _MODULES.items()}
+LIMITS: dict[Dialect, str] = {dialect: speak.LIMIT for dialect, speak in MODULES.items()}
 """The field of the most tokens of output."""
 
 
@@ -69,7 +69,7 @@ def reply_from_wire(body: JsonValue, dialect: Dialect, aliases: Aliases = NONE) 
     """The reply that this JSON body of `dialect` is. `aliases` are those of the request that it answers."""
     whole = an_object(body, "the reply")
     not_too_deep(body, "the reply")
-    reply: Reply = _MODULES[dialect].read_reply(rename(whole, dialect, aliases.reversed()), Notes())
+    reply: Reply = MODULES[dialect].read_reply(rename(whole, dialect, aliases.reversed()), Notes())
     return reply
 
 
@@ -78,13 +78,13 @@ def reply_to_wire(
 ) -> Json:
     """The JSON body in which `dialect` sends `reply`: what a stand-in for a provider answers with."""
     elements = _write_messages([reply.message], dialect)
-    body: Json = _MODULES[dialect].write_reply(reply, elements, model, reply_id)
+    body: Json = MODULES[dialect].write_reply(reply, elements, model, reply_id)
     return rename(body, dialect, aliases)
 
 
 def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> Request:
     """As `from_wire`, noting in `notes` what the generic form has no place for."""
-    speak = _MODULES[dialect]
+    speak = MODULES[dialect]
     not_too_deep(body, "the request")
     whole = rename(an_object(body, "the request"), dialect, aliases.reversed())
     elements = whole.get(speak.MESSAGES)
@@ -115,7 +115,7 @@ def read(body: JsonValue, dialect: Dialect, aliases: Aliases, notes: Notes) -> R
 
 
 def _write(request: Request, dialect: Dialect) -> Json:
-    speak = _MODULES[dialect]
+    speak = MODULES[dialect]
     tools = [wire for tool in request.tools if (wire := _write_tool(tool, dialect)) is not None]
     return {
         **({} if dialect == "openai-chat" else speak.write_system(request.system)),
@@ -140,7 +140,7 @@ def _head(request: Request, dialect: Dialect) -> list[JsonValue]:
 
 
 def _read_messages(elements: list[JsonValue], skip: int, dialect: Dialect, notes: Notes) -> tuple[Message, ...]:
-    speak = _MODULES[dialect]
+    speak = MODULES[dialect]
     messages: list[Message] = []
     pieces: list[Piece] = speak.read_messages(elements, speak.MESSAGES, notes)[skip:]
     for message, wire, joined in pieces:
@@ -158,7 +158,7 @@ def _write_messages(messages: Sequence[Message], dialect: Dialect) -> list[JsonV
     before: Message | None = None
     for message in messages:
         kept = _still_said(message, dialect)
-        wire: list[JsonValue] = _MODULES[dialect].write_message(message, before) if kept is None else kept
+        wire: list[JsonValue] = MODULES[dialect].write_message(message, before) if kept is None else kept
         if _joins(before, message, dialect):
             groups[-1] += wire
         else:
@@ -179,7 +179,7 @@ def _still_said(message: Message, dialect: Dialect) -> list[JsonValue] | None:
     elements = a_list(message.raw.value, "raw")
     if isinstance(message, ForeignMessage):
         return elements
-    pieces: list[Piece] = _MODULES[dialect].read_messages(elements, "raw", Notes())
+    pieces: list[Piece] = MODULES[dialect].read_messages(elements, "raw", Notes())
     read = pieces[0].message if len(pieces) == 1 else openai_responses.one_reply(piece.message for piece in pieces)
     return elements if same_json(_bare(read), _bare(message)) else None
 
@@ -191,12 +191,12 @@ def _bare(said: Message | ToolSchema) -> JsonValue:
 
 def _read_tool(given: JsonValue, where: str, dialect: Dialect, notes: Notes) -> ToolSchema | ForeignTool:
     tool = an_object(given, where)
-    read: ToolSchema | None = _MODULES[dialect].read_tool(tool, where, notes)
+    read: ToolSchema | None = MODULES[dialect].read_tool(tool, where, notes)
     raw = Raw(dialect=dialect, value=tool)
     if read is None:
         notes.lose(where, f"the {of_type('tool', tool)}", content=True)
         return ForeignTool(raw=raw)
-    same = same_text(_MODULES[dialect].write_tool(read), tool)
+    same = same_text(MODULES[dialect].write_tool(read), tool)
     return read if same else read.model_copy(update={"raw": raw})
 
 
@@ -206,10 +206,10 @@ def _write_tool(tool: ToolSchema | ForeignTool, dialect: Dialect) -> JsonValue:
     if isinstance(tool, ForeignTool):
         return kept
     if kept is not None:
-        read: ToolSchema | None = _MODULES[dialect].read_tool(an_object(kept, "raw"), "raw", Notes())
+        read: ToolSchema | None = MODULES[dialect].read_tool(an_object(kept, "raw"), "raw", Notes())
         if read is not None and same_json(_bare(read), _bare(tool)):
             return kept
-    written: Json = _MODULES[dialect].write_tool(tool)
+    written: Json = MODULES[dialect].write_tool(tool)
     return written
 
 
@@ -224,7 +224,7 @@ def _what_differs(sent: Json, written: Json, messages: str) -> Json:
 
 def _with_what_was_kept(body: Json, request: Request, dialect: Dialect) -> Json:
     """`body` with each field as it came, as long as what it stands for has not changed since."""
-    messages = _MODULES[dialect].MESSAGES
+    messages = MODULES[dialect].MESSAGES
     kept = an_object(request.raw.value if request.raw is not None else {}, "raw")
     changed: Json = {}
     for key, pair in kept.items():

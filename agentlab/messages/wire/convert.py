@@ -8,7 +8,9 @@ from agentlab.messages.conversation import AssistantMessage, Dialect, Request, T
 from agentlab.messages.wire.aliases import NONE
 from agentlab.messages.wire.anthropic import UNPARSED, is_wrapped
 from agentlab.messages.wire.body import LIMITS, read, to_wire
-from agentlab.messages.wire.reading import Json, Loss, Notes, a_list, an_object
+from agentlab.messages.wire.forms import in_own_form
+from agentlab.messages.wire.order import results_behind_calls
+from agentlab.messages.wire.reading import Json, Loss, Notes, a_list, an_object, not_too_deep
 from agentlab.messages.wire.settings import carried, carry_strict
 from agentlab.shapes import Finding
 
@@ -25,19 +27,26 @@ def convert(body: JsonValue, source: Dialect, target: Dialect) -> Converted:
 
     W1 content that the generic form has no place for is left out (must). W2 a setting or mark is left out (should).
     W3 a name or id was exchanged (should). W4 an error flag became text, or such a text a flag (should). W5 arguments
-    that are no JSON object travel inside one (should). W6 a field that the new provider demands is not
-    there (should). And, with its own id, each rule of `agentlab.messages.pairing` that only the new body breaks (must).
+    that are no JSON object travel inside one (should). W6 a field that the new provider demands is not there (should).
+    W7 a result was put right behind its call: only OpenAI Responses lets them stand apart (should). W8 a tool or the
+    tool_choice was not in the form of `source` but in that of another dialect, and was read as that (should). And, with
+    its own id, each rule of `agentlab.messages.pairing` that only the new body breaks (must).
     """
+    given = an_object(body, "the request")
+    not_too_deep(body, "the request")
     notes = Notes()
-    request = read(body, source, NONE, notes)
     if source == target:
-        return Converted(an_object(body, "the request"), ())
-    wire = to_wire(request, target)
-    settings = carried(an_object(body, "the request"), source, target, LIMITS[target])
+        read(body, source, NONE, notes)
+        return Converted(given, ())
+    own = in_own_form(given, source)
+    ordered, moved = _in_order(read(own.body, source, NONE, notes), source)
+    wire = to_wire(ordered, target)
+    settings = carried(given, source, target, LIMITS[target])
     made = {**settings.fields, **wire.body}
-    strict = _made_strict(request, made, source, target)
+    strict = _made_strict(ordered, made, source, target)
     settled = {f"the request.{name}" for name in settings.settled} | strict
-    findings = [_lost(loss, target) for loss in dict.fromkeys(notes.losses) if loss.where not in settled]
+    losses = dict.fromkeys((*own.losses, *notes.losses))
+    findings = [_lost(loss, target) for loss in losses if loss.where not in settled]
     for name, (why, fix) in settings.left.items():
         findings.append(_should("W2", name, f"not carried over to {target}: {why}", fix))
     if target == "anthropic" and made.get("max_tokens") is None:
@@ -47,11 +56,33 @@ def convert(body: JsonValue, source: Dialect, target: Dialect) -> Converted:
             _should("W3", f"{kind} {before!r}", f"{target} refuses it; it is now {after!r}", "keep a table of both")
             for before, after in exchanged.items()
         ]
-    findings += [*_flags(request, source, target), *_unparsed(request, target)]
+    findings += [*_flags(ordered, source, target), *_unparsed(ordered, target)]
+    findings += [_moved(call_id, target) for call_id in moved]
+    findings += [_foreign(where, whose, source) for where, whose in own.foreign.items()]
     return Converted(made, (*findings, *_broken_on_the_way(body, source, made, target)))
 
 
 _NO_LIMIT = "set max_tokens: the most tokens that the answer may have"
+
+
+def _in_order(request: Request, source: Dialect) -> tuple[Request, tuple[str, ...]]:
+    """The request with its results behind their calls, where the source lets them stand apart; which were moved."""
+    if source != "openai-responses":
+        return request, ()
+    messages, moved = results_behind_calls(request.messages)
+    return request.model_copy(update={"messages": messages}), moved
+
+
+def _moved(call_id: str, target: Dialect) -> Finding:
+    message = f"{target} wants it right behind its call; it was moved there, before what stood between"
+    return _should(
+        "W7", f"result of {call_id!r}", message, "nothing to do, unless what stood between must be read first"
+    )
+
+
+def _foreign(where: str, whose: Dialect, source: Dialect) -> Finding:
+    message = f"this is in the form of {whose}, not of {source}; it was read as {whose} and carried over"
+    return _should("W8", where, message, f"write it in the form of {source} where the request is made")
 
 
 def _made_strict(request: Request, made: Json, source: Dialect, target: Dialect) -> set[str]:

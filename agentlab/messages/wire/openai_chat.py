@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from agentlab.messages.conversation import (
     AssistantMessage,
+    ForeignMessage,
     Message,
     Raw,
     Reply,
@@ -68,12 +69,16 @@ def _read_message(message: Json, where: str, notes: Notes) -> Message:
         text, is_error = error_from_text(joined_text(message.get("content"), place, TEXT, notes))
         call_id = a_text(message.get("tool_call_id"), f"{where}.tool_call_id")
         return ToolResult(call_id=call_id, content=text, is_error=is_error)
+    if role == "function":
+        # The older form of a result names no call by its id, so no other dialect can pair it.
+        notes.lose(where, "the message of role 'function'", content=True)
+        return ForeignMessage(raw=Raw(dialect="openai-chat", value=[message]))
     notes.rest(where, message, ("role", "content"))
     if role == "user":
         return UserMessage(content=joined_text(message.get("content"), place, TEXT, notes))
     if role in ("system", "developer"):
         return SystemMessage(content=joined_text(message.get("content"), place, TEXT, notes))
-    raise WireError(f"{where}.role must be system, developer, user, assistant or tool, not {role!r}")
+    raise WireError(f"{where}.role must be system, developer, user, assistant, tool or function, not {role!r}")
 
 
 def _read_assistant(message: Json, where: str, notes: Notes) -> AssistantMessage:

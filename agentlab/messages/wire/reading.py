@@ -1,7 +1,7 @@
 """Reading a provider's JSON: what every dialect needs, and the note of what the generic form has no place for."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from pydantic import JsonValue, ValidationError
@@ -59,10 +59,10 @@ class Notes:
         """Note that `what` at `where` has no place in the generic form."""
         self.losses.append(Loss(where, what, content))
 
-    def rest(self, where: str, value: Mapping[str, JsonValue], known: Iterable[str]) -> None:
+    def rest(self, where: str, value: Mapping[str, JsonValue], known: Collection[str]) -> None:
         """Note every field of `value` that is not known and says something (null says nothing)."""
-        for key in value.keys() - set(known):
-            if value[key] not in (None, [], {}):
+        for key in value:
+            if key not in known and value[key] not in (None, [], {}):
                 self.lose(f"{where}.{key}", f"the field {key}", content=key in CONTENT_FIELDS)
 
 
