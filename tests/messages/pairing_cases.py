@@ -113,7 +113,9 @@ class Case(NamedTuple):
 
     @property
     def fix(self):
-        return self.closer or RULES[self.rule].fix
+        """What the way out says: of a form, how it is written."""
+        forms = {"T1": "write it as {", "T4": 'write "tool_choice"'}
+        return self.closer or forms.get(self.rule, RULES[self.rule].fix)
 
     def histories(self):
         return tuple(history() if callable(history) else history for history in (self.broken, self.sound))
@@ -128,7 +130,14 @@ CASES = [
         [TASK, BOTH, user(result("a"))],
         [TASK, BOTH, user(result("a"), result("b"))],
     ),
-    Case("A1", A, "a result that comes too late", [*PAIR[:2], user(text()), assistant(text()), PAIR[2]], PAIR),
+    Case(
+        "A1",
+        A,
+        "a result that comes too late",
+        [*PAIR[:2], user(text()), assistant(text()), PAIR[2]],
+        PAIR,
+        closer="move messages[4].content[0] right behind",
+    ),
     Case("A1", A, "a history that ends with an open call", PAIR[:2], PAIR),
     Case(
         "A1",
@@ -136,6 +145,7 @@ CASES = [
         "an instruction between call and result",
         [*PAIR[:2], say(role="system"), PAIR[2]],
         [*PAIR, say(role="system")],
+        closer="move messages[3].content[0] right behind",
     ),
     Case("A2", A, "a result of a call that nobody made", [TASK, assistant(text()), user(result("x"))], PAIR),
     Case("A2", A, "a result before its call", [user(result("a")), *PAIR[1:2]], PAIR),
@@ -259,6 +269,7 @@ CASES = [
         "the user speaks before the tool",
         [say(), chat_calls("a"), say(), chat_result("a")],
         [say(), chat_calls("a"), chat_result("a"), say()],
+        closer="right behind the call",
     ),
     Case(
         "C1",
@@ -273,6 +284,7 @@ CASES = [
         "one id for two calls",
         [say(), chat_calls("a", "a"), chat_result("a")],
         [say(), chat_calls("a"), chat_result("a")],
+        closer="an id of its own",
     ),
     Case(
         "C2",
@@ -287,6 +299,7 @@ CASES = [
         "a tool message of another round",
         [say(), chat_calls("a"), chat_result("a"), say("x", "assistant"), chat_result("a")],
         [say(), chat_calls("a"), chat_result("a"), say("x", "assistant")],
+        closer="keep one",
     ),
     Case(
         "C2",
@@ -294,6 +307,7 @@ CASES = [
         "two tool messages for a call",
         [say(), chat_calls("a"), chat_result("a"), chat_result("a")],
         [say(), chat_calls("a"), chat_result("a")],
+        closer="keep one",
     ),
     Case(
         "C3",
@@ -323,6 +337,7 @@ CASES = [
         "an output before its call",
         [say(), output("a"), item("a")],
         [say(), item("a"), say("wait"), output("a")],
+        closer="behind the call",
     ),
     Case(
         "R1",
@@ -330,9 +345,17 @@ CASES = [
         "a call_id used again",
         [item("a"), output("a"), item("a")],
         [item("a"), output("a"), item("b"), output("b")],
+        closer="a call_id of its own",
     ),
     Case("R2", R, "an output that answers nothing", [say(), output("a")], [say(), item("a"), output("a")]),
-    Case("R2", R, "two outputs of a call", [item("a"), output("a"), output("a")], [item("a"), output("a")]),
+    Case(
+        "R2",
+        R,
+        "two outputs of a call",
+        [item("a"), output("a"), output("a")],
+        [item("a"), output("a")],
+        closer="keep one",
+    ),
     Case(
         "R2",
         R,

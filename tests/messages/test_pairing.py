@@ -76,6 +76,53 @@ def test_a_finding_says_so_where_its_rule_is_not_verified():
             assert ("not verified" in finding.message) == unverified
 
 
+BETWEEN = [say(), chat_calls("a", "b"), chat_result("a"), say("hurry"), chat_result("b")]
+AGAIN = [say(), chat_calls("a"), chat_result("a"), say("hurry"), chat_result("a")]
+SAID = [
+    (C, BETWEEN, "C2", "its call 'b' is in messages[1].tool_calls[1], and messages[3] (role user) stands between"),
+    (C, AGAIN, "C2", "the call 'a' was answered before, in messages[2]"),
+    (C, [say(), chat_result("a")], "C2", "no message before it has a call 'a'"),
+    (R, [item("a", "x y"), output("a")], "N1", "the name 'x y' has the character ' '; a-z A-Z 0-9 _ - are taken"),
+    (C, [chat_calls("a" * 41), chat_result("a" * 41)], "N2", "has 41 characters; 40 are the most"),
+    (A, [TASK, assistant(use("a", "n" * 201)), user(result("a"))], "N1", "has 201 characters; 200 are the most"),
+    (A, [TASK, assistant(use("")), user(result(""))], "N2", "the id '' is empty"),
+    (R, [{**item("a"), "id": "fc_1"}, output("fc_1")], "R1", "input[1] has the id of this item, 'fc_1', instead"),
+    (R, [{**item("a"), "id": "fc_1"}, output("fc_1")], "R2", "'fc_1' is the id of the item with its call"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "history", "rule", "said"), SAID)
+def test_a_finding_says_what_is_so(dialect, history, rule, said):
+    assert any(said in found.message for found in check(history, dialect) if found.rule == rule)
+
+
+def test_an_output_that_names_the_item_of_its_call_is_mended_by_the_call_id():
+    history = [{**item("a"), "id": "fc_1"}, output("fc_1")]
+    assert ["write the call_id" in found.fix and "'a'" in found.fix for found in check(history, R)] == [True, True]
+
+
+def test_a_result_is_only_to_be_moved_where_it_answers_no_other_call():
+    chat = [say(), chat_calls("a"), chat_result("a"), chat_calls("a"), say()]
+    assert ["move" in found.fix for found in check(chat, C)] == [False]
+    history = [*PAIR, assistant(use("a")), user(text())]
+    assert ["move" in found.fix for found in check(history, A) if found.rule == "A1"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body"),
+    [
+        (A, {"messages": PAIR, "tools": [tool("crm.look")]}),
+        (C, {"messages": [say(), chat_calls("a" * 41), chat_result("a" * 41)]}),
+        (R, {"input": [say(), item("a" * 65, "x y"), output("a" * 65)]}),
+    ],
+)
+def test_what_the_way_out_of_a_name_or_an_id_promises_holds(dialect, body):
+    assert rules(check(body, dialect)) <= {"N1", "N2"} != set()
+    mended = to_wire(from_wire(body, dialect), dialect)
+    assert check(mended.body, dialect) == []
+    assert to_wire(from_wire(mended.body, dialect, mended.aliases), dialect).body == mended.body
+
+
 SPLIT = [TASK, BOTH, user(result("a")), user(result("b"))]
 ASKED_TWICE = [TASK, assistant(use("a")), assistant(use("b")), user(result("a"), result("b"))]
 

@@ -220,6 +220,31 @@ def test_the_exceptions_are_exceptions(dialect, body, ours):
     assert bool(violations(body, dialect)) != ours
 
 
+TOOL = {A: tool("f"), C: function("f"), R: flat("f")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "choice", "right"),
+    [
+        (A, "auto", {"type": "auto"}),
+        (A, "required", {"type": "any"}),
+        (A, "any", {"type": "any"}),
+        (A, {"type": "required"}, {"type": "any"}),
+        (A, {"type": "function", "function": {"name": "f"}}, {"type": "tool", "name": "f"}),
+        (C, "any", "required"),
+        (C, {"type": "auto"}, "auto"),
+        (C, {"type": "tool", "name": "f"}, {"type": "function", "function": {"name": "f"}}),
+        (C, {"type": "function", "name": "f"}, {"type": "function", "function": {"name": "f"}}),
+        (R, {"type": "function", "function": {"name": "f"}}, {"type": "function", "name": "f"}),
+        (R, {"type": "none"}, "none"),
+    ],
+)
+def test_a_choice_in_another_form_is_told_as_it_is_written_here(dialect, choice, right):
+    (found,) = check(choosing(dialect, choice, TOOL[dialect]), dialect)
+    assert found.fix == f'write "tool_choice": {json.dumps(right)}'
+    assert check(choosing(dialect, right, TOOL[dialect]), dialect) == []
+
+
 # Strict schemas: the SDKs' own helpers
 
 leaves = st.sampled_from(

@@ -5,6 +5,7 @@ that way). A result that is in the right turn but not in the very next message p
 speak this dialect: an error when strict, else a warning.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -12,7 +13,7 @@ from pydantic import JsonValue
 
 from agentlab.messages.pairing.history import History, malformed
 from agentlab.messages.pairing.limits import call_findings, id_findings
-from agentlab.messages.pairing.rules import finding, shown
+from agentlab.messages.pairing.rules import finding, moving, shown
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Finding
 
@@ -99,6 +100,7 @@ def order(turns: list[Turn], *, strict: bool, elsewhere: bool) -> Iterator[Findi
     split: Literal["must", "should"] = "must" if strict else "should"
     results_at = _first_places(turns, "tool_result", "tool_use_id")
     calls_at = _first_places(turns, "tool_use", "id")
+    how_often = Counter(call_id for turn in turns for call_id, _ in _ids(turn, "tool_use", "id"))
     called: set[str] = set()
     answered: set[str] = set()
     previous: dict[str, Block] = {}
@@ -112,10 +114,12 @@ def order(turns: list[Turn], *, strict: bool, elsewhere: bool) -> Iterator[Findi
             answered.discard(call_id)
             result = results.get(call_id)
             if result is None:
-                yield finding("A1", call.where, _missing(call_id, following, results_at.get(call_id)))
+                at = results_at.get(call_id)
+                fix = None if at is None or how_often[call_id] > 1 else moving(at)
+                yield finding("A1", call.where, _missing(call_id, following, at), fix=fix)
             elif result.message != call.message + 1:
                 message = f"the result of {shown(call_id)} is in {result.where}, not in the very next message"
-                yield finding("A1", call.where, message, split)
+                yield finding("A1", call.where, message, split, moving(result.where))
         for call_id, result in _ids(turn, "tool_result", "tool_use_id"):
             if call_id in answered:
                 message = f"{shown(call_id)} was answered before, in {results_at[call_id]}"

@@ -1,19 +1,30 @@
 """The field tool_choice: its form in each dialect (T4), and whether it can be met (T5, T6, B8)."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from agentlab.messages.claude import read_name
+from agentlab.messages.conversation import Dialect
 from agentlab.messages.pairing.history import History, malformed
 from agentlab.messages.pairing.rules import finding, shown
 from agentlab.messages.pairing.tools import offered
+from agentlab.messages.wire.forms import choice_in
 from agentlab.messages.wire.reading import Json
 from agentlab.shapes import Finding
 
 MODES = ("none", "auto", "required")
 ANTHROPIC_TYPES = ("auto", "any", "tool", "none")
+FORMS: dict[Dialect, str] = {
+    "anthropic": '"tool_choice": {"type": ...} with auto, any, none, or tool and a "name" beside it',
+    "openai-chat": '"tool_choice": "none", "auto", "required" or {"type": "function", "function": {"name": ...}}',
+    "openai-responses": '"tool_choice": "none", "auto", "required" or {"type": "function", "name": ...}',
+}
+"""How a choice is written."""
+LONGEST_FORM = 200
+
 BUILT_IN = frozenset(
     {
         "file_search",
@@ -55,7 +66,7 @@ def choice_findings(history: History) -> Iterator[Finding]:
         return
     read = {"anthropic": _anthropic, "openai-chat": _chat, "openai-responses": _responses}[history.dialect]
     choice = read(given)
-    yield from choice.findings
+    yield from (_with_the_right_form(found, given, history.dialect) for found in choice.findings)
     if choice.names and history.body.get("tools") and not _from_elsewhere(history):
         names = _names(history)
         for where, name in choice.names:
@@ -144,6 +155,13 @@ def _allowed(holder: Json, where: str) -> Choice:
         if kind in ("function", "custom") and isinstance(name, str):
             names.append((f"{where}.tools[{number}]", name))
     return Choice(forced=mode == "required", names=tuple(names))
+
+
+def _with_the_right_form(found: Finding, given: JsonValue, dialect: Dialect) -> Finding:
+    """The finding with what `given` is in this dialect, where one can read it, or else all that may stand there."""
+    fields = choice_in(dialect, given)
+    form = FORMS[dialect] if fields is None else json.dumps(fields)[1:-1]
+    return found.model_copy(update={"fix": f"write {form if len(form) <= LONGEST_FORM else FORMS[dialect]}"})
 
 
 def _wrong(where: str, message: str) -> Choice:

@@ -1,6 +1,7 @@
 """What a provider takes as name, id, number and size (N1 to N5), the tool list (A6, A10), and text (A9, M2)."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,8 @@ def call_findings(dialect: Dialect, where: str, call_id: JsonValue, name: JsonVa
     if dialect == "anthropic":
         # Its specification gives the name in a history a length and no pattern: a tool may have been renamed since.
         if isinstance(name, str) and not 1 <= len(name) <= NAME_IN_ANTHROPIC_HISTORY:
-            yield finding("N1", f"{where}.name", f"the name has {len(name)} characters: {shown(name)}")
+            most = NAME_IN_ANTHROPIC_HISTORY
+            yield finding("N1", f"{where}.name", f"the name {shown(name)} {_length(name, most)}")
     else:
         yield from _name_findings(dialect, f"{where}.name", name)
     yield from id_findings(dialect, f"{where}.{'call_id' if dialect == 'openai-responses' else 'id'}", call_id)
@@ -34,8 +36,7 @@ def call_findings(dialect: Dialect, where: str, call_id: JsonValue, name: JsonVa
 def _name_findings(dialect: Dialect, where: str, name: JsonValue) -> Iterator[Finding]:
     limits = LIMITS[dialect]
     if isinstance(name, str) and not (limits.name.fullmatch(name) and len(name) <= limits.name_length):
-        message = f"{dialect} refuses the name {shown(name)} of {len(name)} characters"
-        yield finding("N1", where, message)
+        yield finding("N1", where, f"the name {shown(name)} {_refused(name, limits.name, limits.name_length)}")
 
 
 def id_findings(dialect: Dialect, where: str, call_id: JsonValue) -> Iterator[Finding]:
@@ -45,7 +46,19 @@ def id_findings(dialect: Dialect, where: str, call_id: JsonValue) -> Iterator[Fi
         return
     longest = limits.call_id_length
     if not limits.call_id.fullmatch(call_id) or (longest is not None and len(call_id) > longest):
-        yield finding("N2", where, f"{dialect} refuses the id {shown(call_id)} of {len(call_id)} characters")
+        yield finding("N2", where, f"the id {shown(call_id)} {_refused(call_id, limits.call_id, longest)}")
+
+
+def _refused(text: str, allowed: re.Pattern[str], longest: int | None) -> str:
+    """Why a name or an id is refused: it is empty, or has a character that is not allowed, or too many."""
+    odd = next((character for character in text if not allowed.fullmatch(character)), None)
+    if odd is not None:
+        return f"has the character {odd!r}; a-z A-Z 0-9 _ - are taken"
+    return _length(text, longest)
+
+
+def _length(text: str, longest: int | None) -> str:
+    return "is empty" if not text else f"has {len(text)} characters; {longest} are the most"
 
 
 def tool_findings(history: History) -> Iterator[Finding]:

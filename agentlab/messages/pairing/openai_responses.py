@@ -24,6 +24,7 @@ def order(history: History) -> Iterator[Finding]:
     referred = [element.number for element in history.elements if element.kind == "item_reference"]
     calls: dict[str, tuple[str, str]] = {}
     answers: dict[str, str] = {}
+    by_item = _calls_by_item(history)
     elsewhere = history.elsewhere
     for number, place, item, kind in history.elements:
         call_id = item.get("call_id")
@@ -32,16 +33,22 @@ def order(history: History) -> Iterator[Finding]:
             yield from call_findings("openai-responses", place, call_id, item.get("name"))
             if isinstance(call_id, str):
                 if call_id in calls:
-                    yield finding("R1", place, f"{calls[call_id][0]} has the call_id {shown(call_id)} too")
+                    fix = "give the second call, and its output, a call_id of its own"
+                    yield finding("R1", place, f"{calls[call_id][0]} has the call_id {shown(call_id)} too", fix=fix)
                 elif call_id not in answered_by and (history.elsewhere or (referred and referred[-1] > number)):
                     yield finding("R1", place, _unseen(call_id, by_reference=not history.elsewhere), "should")
                 elif answered_by.get(call_id, -1) < number:
-                    yield finding("R1", place, _unanswered(call_id, answered_by, history.where))
+                    yield _unanswered(place, item, answered_by, history.where)
                 calls.setdefault(call_id, (place, kind))
         elif kind in OUTPUTS:
             yield from _output(item, place, kind)
             if isinstance(call_id, str):
-                yield from _orphan(call_id, kind, place, calls, answers, elsewhere=elsewhere)
+                named = by_item.get(call_id) if call_id not in calls else None
+                if named is not None and call_id not in answers:
+                    what = f"{shown(call_id)} is the id of the item with its call, not its call_id"
+                    yield finding("R2", place, what, fix=f"write the call_id of the call: {shown(named)}")
+                else:
+                    yield from _orphan(call_id, kind, place, calls, answers, elsewhere=elsewhere)
                 answers.setdefault(call_id, place)
         elif kind == "item_reference":
             # What it refers to is with the provider, and may be the call of an output that follows.
@@ -64,10 +71,28 @@ def _unseen(call_id: str, *, by_reference: bool) -> str:
     return f"no output in here has the call_id {shown(call_id)}; {there} may be it, which cannot be seen from here"
 
 
-def _unanswered(call_id: str, answered_by: dict[str, int], where: str) -> str:
+def _calls_by_item(history: History) -> dict[str, str]:
+    """The call_id of each call by the id of its item, which some take for the one that pairs."""
+    named = {}
+    for _, _, item, kind in history.elements:
+        item_id, call_id = item.get("id"), item.get("call_id")
+        if kind in CALLS and isinstance(item_id, str) and isinstance(call_id, str):
+            named[item_id] = call_id
+    return named
+
+
+def _unanswered(place: str, item: Json, answered_by: dict[str, int], where: str) -> Finding:
+    call_id, item_id = str(item["call_id"]), item.get("id")
     if call_id in answered_by:
-        return f"the output of {shown(call_id)} stands before it, in {where}[{answered_by[call_id]}]"
-    return f"no output has the call_id {shown(call_id)}"
+        at = f"{where}[{answered_by[call_id]}]"
+        fix = f"move {at} behind the call: that mends what is said of it, too"
+        return finding("R1", place, f"the output of {shown(call_id)} stands before it, in {at}", fix=fix)
+    if isinstance(item_id, str) and item_id in answered_by:
+        at = f"{where}[{answered_by[item_id]}]"
+        fix = f"write the call_id {shown(call_id)} in {at}: that mends what is said of it, too"
+        what = f"no output has the call_id {shown(call_id)}; {at} has the id of this item, {shown(item_id)}, instead"
+        return finding("R1", place, what, fix=fix)
+    return finding("R1", place, f"no output has the call_id {shown(call_id)}")
 
 
 def _orphan(
@@ -80,7 +105,8 @@ def _orphan(
     elsewhere: bool,
 ) -> Iterator[Finding]:
     if call_id in answers:
-        yield finding("R2", place, f"{shown(call_id)} was answered before, in {answers[call_id]}")
+        message = f"{shown(call_id)} was answered before, in {answers[call_id]}"
+        yield finding("R2", place, message, fix="keep one of the two outputs, or give it the call_id of another call")
     elif call_id not in calls:
         if not elsewhere:
             yield finding("R2", place, f"no call before it has the call_id {shown(call_id)}")

@@ -240,6 +240,11 @@ def finding(
     )
 
 
+def moving(place: str) -> str:
+    """The way out where the result of a call is there, but in the wrong place."""
+    return f"move {place} right behind the call: that one move mends what is said of it and of what stands between, too"
+
+
 def shown(value: object) -> str:
     """A value from the wire, short and on one line, for a message; of what is nested deeply, the outer levels."""
     try:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from agentlab.messages.conversation import Dialect
 from agentlab.messages.pairing.history import History
 from agentlab.messages.pairing.rules import finding, shown
 from agentlab.messages.pairing.strict import strict_findings
@@ -36,15 +37,20 @@ def offered(history: History) -> Iterator[Offered]:
                 yield Offered(f"{where}.tools[{position}]", inner, inner=True)
 
 
+FORMS: dict[Dialect, str] = {
+    "anthropic": '{"name": ..., "description": ..., "input_schema": {"type": "object", ...}}',
+    "openai-chat": '{"type": "function", "function": {"name": ..., "description": ..., "parameters": {...}}}',
+    "openai-responses": '{"type": "function", "name": ..., "description": ..., "parameters": {...}, "strict": ...}',
+}
+"""How a tool of the caller's own is written."""
+
+
 def definition_findings(history: History) -> Iterator[Finding]:
     """T1 to T3, and S1 to S3 for each tool of the caller's own; what the provider runs has forms of its own."""
     for tool in offered(history):
-        if history.dialect == "anthropic":
-            yield from _anthropic(tool)
-        elif history.dialect == "openai-chat":
-            yield from _chat(tool)
-        else:
-            yield from _responses(tool)
+        told = {"anthropic": _anthropic, "openai-chat": _chat, "openai-responses": _responses}[history.dialect](tool)
+        form = {"fix": f"write it as {FORMS[history.dialect]}"}
+        yield from (found.model_copy(update=form) if found.rule == "T1" else found for found in told)
 
 
 def _anthropic(tool: Offered) -> Iterator[Finding]:

@@ -105,7 +105,8 @@ def _choice(given: JsonValue, whose: Dialect, dialect: Dialect) -> Json | None:
     notes = Notes()
     try:
         choice, parallel = MODULES[whose].read_choice({"tool_choice": given}, notes)
-    except WireError:
+    except (WireError, ValueError, RecursionError):
+        # Python cannot quote a value that is nested, or a number that is long, without end.
         return None
     if choice is None or notes.losses:
         return None
