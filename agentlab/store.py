@@ -1,6 +1,7 @@
 """One database URL for everything that must outlive a process: SQLite by default, PostgreSQL by URL."""
 
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,6 +48,8 @@ def open_store(url: str) -> "Engine":
     try:
         parsed = sqlalchemy.make_url(url)
     except (ArgumentError, ValueError):  # a port that is no number is a plain ValueError
+        if re.fullmatch(r"[\w ./~-]+\.(db|sqlite3?)", url):  # a file's path, with no place for a password
+            raise AgentlabError(f"{url} is a path and no database URL; for SQLite write sqlite:///{url}") from None
         raise AgentlabError(
             "the database URL cannot be read; write it like sqlite:///agentlab.db or postgresql://user@host/name"
         ) from None

@@ -13,6 +13,9 @@ from agentlab.store import create_tables, database_url, insert_new, insert_or_re
     ("url", "says"),
     [
         ("not a url", "cannot be read"),
+        ("x.db", "x.db is a path and no database URL; for SQLite write sqlite:///x.db"),
+        ("/my data/x.sqlite", "write sqlite:////my data/x.sqlite"),
+        ("user:secret@x.db", "^the database URL cannot be read"),
         ("", "cannot be read"),
         ("nosuchdb://host/name", "neither SQLite nor PostgreSQL"),
         ("postgresql+nosuchdriver://host/name", "driver"),
