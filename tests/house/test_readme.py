@@ -35,3 +35,20 @@ def test_every_command_that_the_readme_names_exists():
     listed = printed_by("--help")
     assert named
     assert [name for name in named if not re.search(rf"^  {name}\b", listed, flags=re.MULTILINE)] == []
+
+
+def test_the_python_that_the_readme_shows_runs_without_a_key(tmp_path):
+    blocks = re.findall(r"```python\n([\s\S]*?)```", README)
+    assert blocks
+    printed = [
+        subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+        for block in blocks
+    ]
+    assert printed == ["42\n"]
+
+
+def test_the_contributing_page_fetches_the_exchanges_that_ci_replays():
+    page, script = ((ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", ".ci/run"))
+    named = {found for text in (page, script) for found in re.findall(r"\b(?:anthropic|openai)==[\d.]+", text)}
+    assert {name.partition("==")[0] for name in named} == {"anthropic", "openai"}
+    assert len(named) == 2, "the same version in both"
