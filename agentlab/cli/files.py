@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from agentlab.cli.output import printable
 from agentlab.errors import AgentlabError
 
 
@@ -24,6 +25,8 @@ def read_json(file: str) -> JsonValue:
     """
     name = shown(file)
     try:
+        if file == "-" and sys.stdin is None:  # a shell can close it: agentlab tokens - <&-
+            raise OSError("standard input is closed")
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as error:
         # ValueError is a name with a NUL in it.
@@ -74,7 +77,7 @@ def write_page(file: Path, page: str, begins: str, kind: str) -> None:
 
 def shown(file: str) -> str:
     """How a message names `file`."""
-    return "standard input" if file == "-" else file
+    return "standard input" if file == "-" else printable(file)
 
 
 def _refuse(constant: str) -> JsonValue:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agentlab.canonical import digest
 from agentlab.errors import AgentlabError
-from agentlab.messages.connection import AnswerError, http_client
+from agentlab.messages.connection import AnswerError, Deadline, Limits, http_client
 from agentlab.messages.conversation import Dialect, Request
 from agentlab.messages.keys import key_from_environment, text_without_keys
 from agentlab.messages.received import read_json
@@ -106,13 +106,17 @@ def _ask(provider: Maker, fields: Json, key: str) -> int:
     )
     # The SDKs' own methods count too, but read their answer without a check; the paths are those of `ENDPOINTS`.
     path = ENDPOINTS[provider].path.removeprefix("" if provider == "anthropic" else "/v1")
+    deadline = Deadline(Limits(seconds=TIMEOUT))
     try:
         with (
-            http_client(sdk, TIMEOUT) as http,
+            deadline,
+            http_client(sdk, TIMEOUT, deadline=deadline) as http,
             client_of(api_key=key, timeout=TIMEOUT, max_retries=0, http_client=http) as client,
         ):
             answer = client.post(path, cast_to=httpx2.Response, body=sent)
     except (errors, httpx2.RequestError, AnswerError) as error:
+        if deadline.passed:
+            raise AgentlabError(f"{provider} gave no count within {TIMEOUT:g} s; count offline, or try again") from None
         raise _no_count(provider, error) from None
     try:
         counted = read_json(answer.content.decode()).get("input_tokens")

@@ -80,7 +80,7 @@ def told_tools(tools: Sequence[ToolSchema | ForeignTool]) -> ToldTools:
         wire = _wire(tool)
         if wire.get("defer_loading") is True:
             missing.append(("a tool that stays out until the model searches for it", place))
-        elif isinstance(tool, ForeignTool) and wire.get("type") not in OWN_TEXT:
+        elif isinstance(tool, ForeignTool) and str(wire.get("type")) not in OWN_TEXT:
             missing.append((f"the tool of type {wire.get('type')!r}, whose text only the provider knows", place))
         elif isinstance(tool, ForeignTool) and isinstance(members := wire.get("tools"), list):
             kept = [each for each in members if not (isinstance(each, dict) and each.get("defer_loading") is True)]

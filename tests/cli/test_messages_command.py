@@ -269,3 +269,12 @@ def test_a_converted_body_can_be_piped_into_the_check(written):
     # Which model it is for is the caller's to say.
     assert [finding["rule"] for finding in json.loads(checked.stdout)] == ["B9"]
     assert (checked.returncode, checked.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("command", ["tokens -", "messages check - --dialect anthropic"])
+def test_a_closed_standard_input_is_told_in_one_line(command: str) -> None:
+    script = f'"{sys.executable}" -m agentlab.cli {command} <&-'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("agentlab: standard input cannot be read: standard input is closed;")
+    assert done.stderr.count("\n") == 1

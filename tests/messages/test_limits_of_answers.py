@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import socketserver
 import threading
 
 import pytest
 from loopback import NAMES, Body, Endless, Loopback
 from test_live import ASK, END
 
+from agentlab.errors import AgentlabError
+from agentlab.messages import provider_count
 from agentlab.messages.connection import LIMITS, Limits
 from agentlab.messages.models import ModelError
 from agentlab.messages.wire import DIALECTS, reply_to_wire
@@ -116,3 +119,35 @@ def test_an_answer_in_time_is_read_and_its_alarm_is_called_off(dialect, stream, 
         model = server.model(NAMES[dialect], monkeypatch, stream=stream, limits=Limits(timer=alarm))
         assert model.complete(ASK).content == "Posted."
     assert (alarm.seconds, alarm.cancelled) == (LIMITS.seconds, True)
+
+
+class Drip(socketserver.BaseRequestHandler):
+    """Reads the head of a request and answers without end, a piece at a time."""
+
+    def handle(self):
+        self.request.recv(65_536)
+        first, more = self.server.answer
+        try:
+            self.request.sendall(first)
+            while True:
+                self.request.sendall(more)
+                self.server.piece()
+        except OSError:
+            return  # the client has gone, which is what it is to do
+
+
+@pytest.mark.parametrize("answer", [(JSON, b" "), (HEAD, b"a: b\r\n")], ids=["spaces", "headers"])
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_a_count_that_never_comes_is_cut_off_after_its_time(answer, provider, monkeypatch):
+    alarm = Alarm(pieces=50)
+    monkeypatch.setattr(provider_count, "Limits", lambda seconds: Limits(seconds=seconds, timer=alarm))
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "key-of-nobody")
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        server.answer, server.piece = answer, alarm.piece
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv(f"{provider.upper()}_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}")
+        with pytest.raises(AgentlabError) as caught:
+            provider_count.provider_count(ASK, f"{provider}:a model that drips {answer[1]!r}")
+        server.shutdown()
+    assert str(caught.value) == f"{provider} gave no count within 30 s; count offline, or try again"
+    assert (alarm.seconds, alarm.cancelled) == (30.0, True)

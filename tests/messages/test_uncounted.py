@@ -168,3 +168,9 @@ def test_a_request_with_nothing_in_it_misses_nothing():
     assert count_parts(Request(messages=()), CLAUDE).not_counted == ()
     assert count_parts(Request(messages=(UserMessage(content="hi"),)), CLAUDE).not_counted == (AROUND,)
     assert are_plain((ToolSchema(name="due", description="", parameters={}),))
+
+
+@pytest.mark.parametrize("kind", [{}, [], ["custom"], 5])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "openai-responses"])
+def test_a_tool_whose_type_is_no_text_is_named_as_not_counted(dialect: str, kind: object) -> None:
+    assert any("the tool of type" in what for what in missing(dialect, tools=[{"type": kind}]))
