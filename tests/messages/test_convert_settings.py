@@ -28,6 +28,8 @@ CARRIED = [
     (C, A, {"user": "u-1"}, {"metadata": {"user_id": "u-1"}}),
     (R, A, {"safety_identifier": "u-1"}, {"metadata": {"user_id": "u-1"}}),
     (C, A, {"parallel_tool_calls": False}, {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}),
+    (C, A, {"tool_choice": "none", "parallel_tool_calls": False}, {"tool_choice": {"type": "none"}}),
+    (R, A, {"tool_choice": "none", "parallel_tool_calls": True}, {"tool_choice": {"type": "none"}}),
     (
         A,
         R,

@@ -248,7 +248,8 @@ def write_choice(choice: ToolChoice | None, parallel: bool | None) -> Json:
     given: Json = {"type": choice.mode if choice else "auto"}
     if choice and choice.name is not None:
         given["name"] = choice.name
-    if parallel is not None:
+    # A choice of no tool at all has no calls to divide, and the official shape refuses the switch beside it.
+    if parallel is not None and given["type"] != "none":
         given["disable_parallel_tool_use"] = not parallel
     return {"tool_choice": given}
 
