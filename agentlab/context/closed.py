@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.batches import clear_in_batches
-from agentlab.context.controls import Combined, Compact, Control, KeepAll
+from agentlab.context.controls import Compact, Control, KeepAll
 from agentlab.context.curves import Removals, removals_of
 from agentlab.context.growth import MAX_STEPS, MAX_TOKENS, whole_number
 from agentlab.context.phases import Phase, triangle
@@ -137,7 +137,7 @@ def _refusal(control: Control | SubAgents) -> str:
     if isinstance(control, SubAgents):
         return _refusal(control.inside)
     removals = removals_of(control)
-    loading = sum(part.loads > 0 for part in _parts(control) if isinstance(part, Handles))
+    loading = sum(part.loads > 0 for part in control.single() if isinstance(part, Handles))
     if removals is None or (removals.batch is not None and removals.compact is not None):
         why = "clearing by a trigger or in batches has one only with a cap or handles"
     elif loading > 1 or (loading and removals != removals_of(KeepAll())):
@@ -155,15 +155,11 @@ class _Arrived(NamedTuple):
     loads: "Row"
 
 
-def _parts(control: Control) -> list[Control]:
-    return control.single() if isinstance(control, Combined) else [control]
-
-
 def _arrive(control: Control, r: "Row", N: "Row") -> _Arrived:
     import numpy as np
 
     loaded, loads = r, np.zeros_like(r)
-    for part in _parts(control):
+    for part in control.single():
         if isinstance(part, CapResults):
             r, loaded = np.minimum(r, part.cap), np.minimum(loaded, part.cap)
         elif isinstance(part, Handles):

@@ -57,6 +57,10 @@ class Control(ABC):
         """True where a summary must be made before the request that would carry `messages`."""
         return False
 
+    def single(self) -> "list[Control]":
+        """The controls of a combination in their order, those inside another one each by itself; else this one."""
+        return [self]
+
     def forecast(self, S: int, U: int, a: int, r: Results, N: int) -> Forecast:
         """What a run of N requests sends, all sizes in tokens; `r` is one size or the sizes of its N - 1 results.
 
@@ -253,12 +257,7 @@ class Combined(Control):
             )
 
     def single(self) -> list[Control]:
-        """The controls in their order, those inside a combination one by one."""
-        return [
-            part
-            for control in self.controls
-            for part in (control.single() if isinstance(control, Combined) else [control])
-        ]
+        return [part for control in self.controls for part in control.single()]
 
     @property
     def label(self) -> str:

@@ -20,7 +20,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentlab.context.arrivals import CapResults, Handles
-from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.controls import ClearToolResults, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast, Results, SummaryCall, result_sizes
 from agentlab.context.growth import MAX_STEPS, check_sizes
 from agentlab.context.subagents import SubAgents
@@ -96,7 +96,7 @@ def has_curve(control: Control | SubAgents) -> bool:
 
 def removals_of(control: Control) -> Removals | None:
     """What `control` removes after results have arrived, or None where there is no formula for it."""
-    parts = control.single() if isinstance(control, Combined) else [control]
+    parts = control.single()
     if not all(isinstance(part, _KNOWN) for part in parts):
         return None
     clears = [part for part in parts if isinstance(part, ClearToolResults)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentlab.context.arrivals import Handles
-from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.controls import ClearToolResults, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.forecast import Forecast, Results, result_sizes
 from agentlab.context.growth import check_sizes, whole_number
 from agentlab.context.subagents import SubAgents
@@ -90,8 +90,7 @@ def advise(
 
 
 def _on_parts(control: Control, run: Run) -> list[Finding]:
-    parts = control.single() if isinstance(control, Combined) else [control]
-    return [finding for part in parts for finding in _on_control(part, run)]
+    return [finding for part in control.single() for finding in _on_control(part, run)]
 
 
 def _on_control(control: Control, run: Run) -> Iterator[Finding]:

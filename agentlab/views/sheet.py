@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agentlab import __version__
 from agentlab.context.arrivals import CapResults, Handles
-from agentlab.context.controls import ClearToolResults, Combined, Compact, Control, KeepAll, TrimTurns
+from agentlab.context.controls import ClearToolResults, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.cost import Cache
 from agentlab.context.lint import RULES
 from agentlab.context.prices import prices
@@ -99,7 +99,7 @@ def sheet(sizing: Sizing) -> str:
 
 def failure(control: Control | SubAgents) -> str:
     """How a control fails, in words; of a combination each of its controls."""
-    parts = control.single() if isinstance(control, Combined) else [control]
+    parts = [control] if isinstance(control, SubAgents) else control.single()
     return " ".join(dict.fromkeys(FAILURES[type(part)] for part in parts)) or FAILURES[KeepAll]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agentlab.context import growth
-from agentlab.context.controls import Combined, Compact, Control, TrimTurns
+from agentlab.context.controls import Compact, Control, TrimTurns
 from agentlab.course.checks import call, describe_call, expect, expect_value, wrong
 from agentlab.course.exercise import Exercise
 from agentlab.messages.conversation import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
@@ -177,8 +177,7 @@ def _run_on_messages(control: Control) -> tuple[Message, ...]:
 
 
 def _holds(control: Control, kind: type[Control]) -> bool:
-    parts = control.controls if isinstance(control, Combined) else (control,)
-    return any(isinstance(part, kind) for part in parts)
+    return any(isinstance(part, kind) for part in control.single())
 
 
 EXERCISES = (
