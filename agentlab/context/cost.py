@@ -16,11 +16,12 @@ and OpenAI routes by chance. Each summarising call and each run of a sub-agent i
 first request is taken as new. Source of the rules: Anthropic's documentation on prompt caching, August 2026.
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from agentlab.context.forecast import Forecast
-from agentlab.context.prices import Price, price_of, prices
+from agentlab.context.prices import Price, tiers_of
 from agentlab.errors import AgentlabError
 from agentlab.shapes import Frozen
 
@@ -109,7 +110,7 @@ def cost_of(forecast: Forecast, model: str, cache: Cache = "5m") -> Cost:
 
     A request of more tokens than a price is for is billed at the model's price for long requests, as a whole.
     """
-    tiers = _tiers(model)
+    tiers = tiers_of(model)[::-1]  # the one for the longest requests first
     tokens, usd = [0] * 4, [Decimal()] * 4
     for price, calls in zip(tiers, _by_tier(_columns(forecast), tiers), strict=True):
         counts = _tokens(calls, price.minimum_prefix, cached=cache != "none")
@@ -132,12 +133,6 @@ def cost_of(forecast: Forecast, model: str, cache: Cache = "5m") -> Cost:
     )
 
 
-def _tiers(model: str) -> list[Price]:
-    """The prices of the model, the one for the longest requests first."""
-    price_of(model)  # says which names are close where there is none
-    return sorted((price for price in prices() if price.model == model), key=lambda price: -price.above)
-
-
 def _columns(forecast: Forecast) -> _Columns:
     """The calls of a run as columns: a slider prices thousands of calls a move, and sums of columns are fast."""
     answer = forecast.a if forecast.answer is None else forecast.answer
@@ -152,7 +147,7 @@ def _columns(forecast: Forecast) -> _Columns:
     return calls
 
 
-def _by_tier(calls: _Columns, tiers: list[Price]) -> list[_Columns]:
+def _by_tier(calls: _Columns, tiers: Sequence[Price]) -> list[_Columns]:
     """The calls that each price is for, in the order of `tiers`: a call is at the first price that it is above."""
     lowest = min(price.above for price in tiers[:-1]) if tiers[1:] else None
     if lowest is None or max(calls.inputs) <= lowest:

@@ -58,16 +58,25 @@ def prices() -> tuple[Price, ...]:
     return tuple(_price(row) for row in read_facts("prices"))
 
 
-def price_of(model: str, tokens: int = 0) -> Price:
-    """The price of `model` for a request of `tokens` input tokens, those read from a cache included.
+def tiers_of(model: str) -> tuple[Price, ...]:
+    """The prices of `model`, those for the shortest requests first.
 
     The name is the one that the provider's API takes. Raises AgentlabError with close names where it is not known.
     """
-    whole_number("tokens", tokens)
-    tiers = [price for price in prices() if price.model == model and (price.above < tokens or price.above == 0)]
+    tiers = sorted((price for price in prices() if price.model == model), key=lambda price: price.above)
     if not tiers:
         raise AgentlabError(_unknown(model))
-    return max(tiers, key=lambda price: price.above)
+    return tuple(tiers)
+
+
+def price_of(model: str, tokens: int = 0) -> Price:
+    """The price of `model` for a request of `tokens` input tokens, those read from a cache included.
+
+    Raises AgentlabError as `tiers_of` does.
+    """
+    whole_number("tokens", tokens)
+    usual, *dearer = tiers_of(model)
+    return next((price for price in reversed(dearer) if tokens > price.above), usual)
 
 
 def _price(row: Row) -> Price:

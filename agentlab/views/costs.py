@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agentlab.context.controls import KeepAll
 from agentlab.context.cost import Cache, Cost, cost_of, edits
-from agentlab.context.prices import UNIT, Price, price_of, prices
+from agentlab.context.prices import UNIT, Price, price_of, tiers_of
 from agentlab.views.growth import Growth
 from agentlab.views.tables import Table, counted
 
@@ -52,12 +52,11 @@ def bill_table(bills: Sequence[Priced]) -> Table:
 
 def prices_sentence(model: str) -> str:
     """The prices of a model, where they come from and when."""
-    price = price_of(model)
+    price, *above = tiers_of(model)
     dearer = "".join(
         f" A request of more than {each.above:,} tokens: input {each.input}, output {each.output}, "
         f"cache write {each.cache_write}, cache read {each.cache_read}."
-        for each in prices()
-        if each.model == model and each.above
+        for each in above
     )
     return (
         f"{model}, {UNIT}: input {price.input}, output {price.output}, cache write {price.cache_write}, "

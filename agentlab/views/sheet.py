@@ -8,7 +8,7 @@ from agentlab.context.arrivals import CapResults, Handles
 from agentlab.context.controls import ClearToolResults, Compact, Control, KeepAll, TrimTurns
 from agentlab.context.cost import Cache
 from agentlab.context.lint import RULES
-from agentlab.context.prices import prices
+from agentlab.context.prices import tiers_of
 from agentlab.context.subagents import SubAgents
 from agentlab.shapes import Finding
 from agentlab.views.costs import CACHE_IS_IDEAL, Priced, cheapest_sentence, costs_table, prices_sentence
@@ -127,8 +127,7 @@ def prices_told(bill: Sequence[Priced]) -> str:
         return said
     hour = ", ".join(
         f"{price.cache_write_1h}" + (f" above {price.above:,} tokens" if price.above else "")
-        for price in prices()
-        if price.model == cost.model
+        for price in tiers_of(cost.model)
     )
     return f"{said} Cache write for an hour: {hour}."
 
