@@ -124,8 +124,7 @@ def _compaction(control: Compact, run: Run) -> Iterator[Finding]:
             f"{fix} S, U or the summary smaller",
         )
     elif control.trigger < after + _FEW * step:
-        every = (control.trigger - after) // step + 1
-        often = "on every step" if every == 1 else f"every {every} steps"
+        often = _often((control.trigger - after) // step + 1)
         yield _finding(
             "G02",
             where,
@@ -138,8 +137,7 @@ def _clearing(control: ClearToolResults, run: Run) -> Iterator[Finding]:
     if run.mean_result and control.placeholder >= run.mean_result:
         yield _stand_in("placeholder", control.placeholder, run)
     elif run.caching and run.mean_result and control.at_least <= _FEW * (run.mean_result - control.placeholder):
-        every = max(1, -(-control.at_least // (run.mean_result - control.placeholder)))
-        often = "on every step" if every == 1 else f"every {every} steps"
+        often = _often(max(1, -(-control.at_least // (run.mean_result - control.placeholder))))
         yield _finding(
             "G05",
             f"at_least = {control.at_least:,}",
@@ -175,9 +173,11 @@ def _on_run(control: Control | SubAgents, receives: Control, run: Run) -> Iterat
             f"95 of 100 runs of this kind end within {run.p95:,} requests",
             "set the budget of model calls there, and look at the runs that need more",
         )
+    sizes = run.S, run.U, run.a, run.r
+    forecast = None if run.N is None else control.forecast(*sizes, run.N)
     if run.N is not None and not isinstance(control, KeepAll | SubAgents):
-        plain = KeepAll().forecast(run.S, run.U, run.a, run.r, run.N)
-        if control.forecast(run.S, run.U, run.a, run.r, run.N) == plain:
+        plain = KeepAll().forecast(*sizes, run.N)
+        if forecast == plain:
             yield _finding(
                 "G11",
                 control.label,
@@ -195,8 +195,7 @@ def _on_run(control: Control | SubAgents, receives: Control, run: Run) -> Iterat
             f"one result takes {max(arrived) / run.max_input:.0%} of the model's window of {run.max_input:,} tokens",
             "page, filter or cap it where it arises, or return a handle",
         )
-    if run.N is not None:
-        forecast = control.forecast(run.S, run.U, run.a, run.r, run.N)
+    if forecast is not None:
         yield from _too_large(forecast, run.max_input)
         too_large = (list(_too_large(each, run.max_input, "a sub-agent's ")) for each in forecast.subruns)
         yield from next((found for found in too_large if found), [])
@@ -219,6 +218,10 @@ def _too_large(forecast: Forecast, max_input: int, whose: str = "") -> Iterator[
             f"it reads {call.input:,} tokens and the model takes {max_input:,} at most: no summary can be made",
             "lower the trigger by at least the size of one step",
         )
+
+
+def _often(every: int) -> str:
+    return "on every step" if every == 1 else f"every {every} steps"
 
 
 def _stand_in(name: str, size: int, run: Run) -> Finding:
