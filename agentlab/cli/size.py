@@ -126,12 +126,13 @@ def size(
     Sizes that are not given are assumed, or measured with --preset; the output names them all. Controls may be
     combined.
     """
+    from agentlab.context.controls import KeepAll
     from agentlab.context.growth import check_sizes
     from agentlab.context.lint import advise
     from agentlab.context.presets import preset as preset_of
     from agentlab.context.prices import price_of
     from agentlab.views.costs import priced
-    from agentlab.views.growth import grow
+    from agentlab.views.growth import grow_each
     from agentlab.views.sheet import SHEET_BEGINS, Sizing
     from agentlab.views.sheet import sheet as page
 
@@ -164,7 +165,7 @@ def size(
     check_sizes(S, U, a, r, N)
     control = control_of(options, sizes)
     drawn = results(sizes, real, r_median, uneven)
-    plain, run = (grow(S + notes_of(options), U, a, drawn, N, trigger, each) for each in (None, control))
+    plain, run = grow_each(S + notes_of(options), U, a, drawn, N, trigger, (KeepAll(), control or KeepAll()))
     findings = advise(
         run.control,
         *(run.S, run.U, run.a, run.r),

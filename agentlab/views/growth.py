@@ -58,12 +58,22 @@ def grow(
 
     Raises AgentlabError for sizes that are no sizes.
     """
-    chosen = control or KeepAll()
+    return grow_each(S, U, a, r, N, trigger, (control or KeepAll(),))[0]
+
+
+def grow_each(
+    S: int, U: int, a: int, r: Results, N: int, trigger: int | None, controls: Sequence[Control | SubAgents]
+) -> list[Growth]:
+    """The same run under each of `controls`. What keeping all would send is computed once for all of them."""
     keep_all = curve(KeepAll(), S, U, a, r, N)
-    forecast = keep_all if isinstance(chosen, KeepAll) else curve(chosen, S, U, a, r, N)
     if trigger is not None:
-        forecast.first_over(trigger)  # refuses a trigger that is none
-    return Growth(S, U, a, r, N, trigger, chosen, forecast, keep_all)
+        keep_all.first_over(trigger)  # refuses a trigger that is none
+    return [
+        Growth(S, U, a, r, N, trigger, control, keep_all, keep_all)
+        if isinstance(control, KeepAll)
+        else Growth(S, U, a, r, N, trigger, control, curve(control, S, U, a, r, N), keep_all)
+        for control in controls
+    ]
 
 
 def sentence(growth: Growth) -> str:

@@ -14,7 +14,7 @@ from agentlab.context.cost import Cache
 from agentlab.context.growth import check_sizes, whole_number
 from agentlab.context.prices import price_of
 from agentlab.views.costs import Priced, cheapest_sentence, costs_table, priced
-from agentlab.views.growth import figure, grow, lines, mode, sentence
+from agentlab.views.growth import figure, grow_each, lines, mode, sentence
 from agentlab.views.paired import Range, pair
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def bills_of(values: Mapping[str, int], model: str, cache: Cache) -> list[Priced
         Compact(trigger=trigger, summary=summary),
         CapResults(cap),
     )
-    return priced([grow(S, U, a, r, N, trigger, control) for control in controls], model, cache)
+    return priced(grow_each(S, U, a, r, N, trigger, controls), model, cache)
 
 
 def _caches(model: str) -> list[tuple[str, Cache]]:
