@@ -9,7 +9,10 @@ import math
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from pydantic import JsonValue
 
@@ -63,16 +66,24 @@ def write_page(file: Path, page: str, begins: str, kind: str) -> None:
                 raise AgentlabError(
                     f"{file} stands there already and is no {kind}; name another file, or remove it first"
                 )
-        beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        try:
-            beside.write_text(page, encoding="utf-8")
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        with written_whole(target) as written:
+            written.write(page)
     except (OSError, RuntimeError, ValueError) as error:
         # RuntimeError is a link that leads to itself, ValueError a name with a NUL in it.
         reason = getattr(error, "strerror", None) or str(error)
         raise AgentlabError(f"{file} cannot be written: {reason}; name another file") from None
+
+
+@contextmanager
+def written_whole(target: Path, newline: str | None = None) -> Iterator[TextIO]:
+    """A text file that stands at `target` only when all of it was written; `newline` as `open` takes it."""
+    beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        with beside.open("w", encoding="utf-8", newline=newline) as written:
+            yield written
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def shown(file: str) -> str:

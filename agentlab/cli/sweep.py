@@ -10,12 +10,13 @@
 import os
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from agentlab.cli.files import written_whole
 from agentlab.cli.numbers import whole
 from agentlab.cli.output import print_json, print_line, print_table
 from agentlab.cli.size import ASSUMED
@@ -80,7 +81,7 @@ def sweep(
     planned = plan(values, list(control or CONTROLS), best=best, uncached=uncached)
 
     cheapest = [0] * len(planned.controls)
-    with _written_whole(out) as file, closing(_parts(planned, workers, scheduler)) as parts, _progress(planned) as done:
+    with _rows_in(out) as file, closing(_parts(planned, workers, scheduler)) as parts, _progress(planned) as done:
         for part in parts:
             if file is not None:
                 file.write(part.text)
@@ -126,8 +127,8 @@ def _parts(planned: "Sweep", workers: int | None, scheduler: str | None) -> "Gen
 
 
 @contextmanager
-def _written_whole(out: Path | None) -> Iterator[TextIO | None]:
-    """A file that stands under its name only when all of it was written; None where none is wanted."""
+def _rows_in(out: Path | None) -> Iterator[TextIO | None]:
+    """The file for the rows, with its header, whole or not there; None where none is wanted."""
     from agentlab.context.sweep import header
 
     if out is None:
@@ -136,19 +137,14 @@ def _written_whole(out: Path | None) -> Iterator[TextIO | None]:
     target = out.resolve()
     if target.exists() and not target.is_file():
         raise AgentlabError(f"{out} is no file; name one that may be written, or a new one")
-    beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
-        file = beside.open("w", encoding="utf-8", newline="")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise AgentlabError(f"{out} cannot be written: {reason}; name another file") from None
-    try:
-        with file:
-            file.write(header())
-            yield file
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(written_whole(target, newline=""))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise AgentlabError(f"{out} cannot be written: {reason}; name another file") from None
+        file.write(header())
+        yield file
 
 
 @contextmanager
