@@ -11,6 +11,7 @@ from agentlab.errors import AgentlabError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, MetaData, Table
+    from sqlalchemy.exc import SQLAlchemyError
 
 DEFAULT_URL = "sqlite:///agentlab.db"
 """A file in the current folder: easy to see, to copy and to delete."""
@@ -88,8 +89,7 @@ def open_store(url: str) -> "Engine":
             "for PostgreSQL install agentlab-toolkit[postgres]"
         ) from None
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise AgentlabError(f"the database {shown} does not answer: {reason}") from None
+        raise AgentlabError(f"the database {shown} does not answer: {reason_of(error)}") from None
     except (ValueError, TypeError, SAWarning):
         # Its message may repeat an option's value, and so a password.
         raise AgentlabError(
@@ -97,6 +97,11 @@ def open_store(url: str) -> "Engine":
             "correct the URL"
         ) from None
     return engine
+
+
+def reason_of(error: "SQLAlchemyError") -> str:
+    """What the database itself said, in one line, without the statement that SQLAlchemy adds to it."""
+    return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 
 def create_tables(engine: "Engine", metadata: "MetaData") -> None:

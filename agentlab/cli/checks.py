@@ -125,7 +125,7 @@ def check_database(url: str) -> Check:
     import sqlalchemy
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-    from agentlab.store import open_store, shown_url
+    from agentlab.store import open_store, reason_of, shown_url
 
     fix = "set AGENTLAB_DATABASE to a database that you may write to, such as sqlite:///agentlab.db"
     try:
@@ -153,8 +153,7 @@ def check_database(url: str) -> Check:
             connection.exec_driver_sql("CREATE TABLE agentlab_doctor (id INTEGER)")
             transaction.rollback()
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        return Check(name="database", state="fail", found=f"{shown} refuses a write: {reason}", fix=fix)
+        return Check(name="database", state="fail", found=f"{shown} refuses a write: {reason_of(error)}", fix=fix)
     finally:
         engine.dispose()
     return Check(name="database", state="ok", found=f"{shown} opens, writes and rolls back")

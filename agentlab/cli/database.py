@@ -25,13 +25,14 @@ def opened_database(url: str | None) -> Iterator["Engine"]:
     """
     from sqlalchemy.exc import SQLAlchemyError
 
-    from agentlab.store import database_url, open_store
+    from agentlab.store import database_url, open_store, reason_of
 
     engine = open_store(database_url(url))
     try:
         yield engine
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise AgentlabError(f"the database failed ({reason}); what was done is kept, mend it and run again") from None
+        raise AgentlabError(
+            f"the database failed ({reason_of(error)}); what was done is kept, mend it and run again"
+        ) from None
     finally:
         engine.dispose()

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from agentlab.errors import AgentlabError
 from agentlab.messages.conversation import Message, ToolResult
+from agentlab.store import create_tables, reason_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, Table
@@ -23,7 +24,7 @@ class Archive:
 
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
-        _transcripts().metadata.create_all(engine)
+        create_tables(engine, _transcripts().metadata)
 
     def save(self, run_id: str, messages: Sequence[Message]) -> None:
         """Store the messages of the run that are not stored yet; `messages` is the whole transcript so far.
@@ -45,8 +46,7 @@ class Archive:
                 if rows:
                     connection.execute(table.insert(), rows)
         except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-            raise AgentlabError(f"the transcript of run {run_id} cannot be archived: {reason}") from None
+            raise AgentlabError(f"the transcript of run {run_id} cannot be archived: {reason_of(error)}") from None
 
     def transcript(self, run_id: str) -> tuple[Message, ...]:
         """All messages of the run that were stored, in order; empty for a run that is not known."""
