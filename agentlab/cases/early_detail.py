@@ -35,6 +35,7 @@ CALLER = Caller(user="agent", roles=("ap_clerk",), tenant="north", run="early-de
 TASK = f"Read the contract and the {INVOICES} invoices of Nordlicht. Which form does the last invoice need?"
 SYSTEM = "You check a supplier's invoices against its contract."
 
+_NOTED = re.compile(r"read ([a-z]+(?:-\d+)?)\.")
 _RULE = re.compile(r"above 2,000 EUR need form (F-\d+)")
 
 
@@ -87,17 +88,7 @@ def run_case(control: Control, model: Model | None = None, summariser: Model | N
 
 def stand_in(request: Request) -> Reply:
     """The next document, until all are read; then the form, if the request says which, or else where to look it up."""
-    read = {
-        str(call.arguments["document"])
-        for message in request.messages
-        if message.role == "assistant"
-        for call in message.tool_calls
-        if call.name == "read_document" and isinstance(call.arguments, dict)
-    }
-    # Notes in place of the calls name what was read.
-    for message in request.messages:
-        if message.role == "user":
-            read.update(name for name in DOCUMENTS if f"read {name}." in message.content)
+    read = _read(request)
     unread = [name for name in DOCUMENTS if name not in read]
     if unread:
         return _calls("read_document", {"document": unread[0]})
@@ -112,20 +103,21 @@ def stand_in(request: Request) -> Reply:
 
 def forgetful(request: Request) -> Reply:
     """A summariser that writes what was done, as asked, and does not know which detail will matter."""
-    read = [
+    done = " ".join(f"read {name}." for name in _read(request))
+    return Reply(content=f"Done: {done}\nOpen questions: the form of the last invoice.", stop=StopReason.END)
+
+
+def _read(request: Request) -> list[str]:
+    """The documents that were read, in order: those that notes name, which stand in place of calls, then the calls."""
+    noted = [name for message in request.messages if message.role == "user" for name in _NOTED.findall(message.content)]
+    called = [
         str(call.arguments["document"])
         for message in request.messages
         if message.role == "assistant"
         for call in message.tool_calls
         if isinstance(call.arguments, dict) and "document" in call.arguments
     ]
-    earlier = [line for message in request.messages if message.role == "user" for line in _done(message.content)]
-    done = " ".join(dict.fromkeys([*earlier, *(f"read {name}." for name in read)]))
-    return Reply(content=f"Done: {done}\nOpen questions: the form of the last invoice.", stop=StopReason.END)
-
-
-def _done(text: str) -> list[str]:
-    return re.findall(r"read [a-z]+(?:-\d+)?\.", text)
+    return list(dict.fromkeys([*noted, *called]))
 
 
 def _calls(name: str, arguments: dict[str, JsonValue]) -> Reply:
