@@ -67,8 +67,7 @@ class Control(ABC):
         Raises AgentlabError for sizes that are no sizes.
         """
         check_sizes(S, U, a, 0, N)
-        sizes = self.arriving(result_sizes(r, N))
-        return simulate(self.shrink, S, U, a, sizes, len(sizes) + 1)
+        return simulate(self.shrink, S + U, a, self.arriving(result_sizes(r, N)))
 
 
 class AtArrival(Control):

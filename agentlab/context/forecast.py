@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from agentlab.context.growth import check_sizes, whole_number
+from agentlab.context.growth import MAX_STEPS, whole_number
 from agentlab.errors import AgentlabError
 from agentlab.shapes import Frozen
 
@@ -175,14 +175,15 @@ def result_sizes(r: Results, N: int) -> tuple[int, ...]:
     return tuple(whole_number("a size in r", size) for size in r)
 
 
-def simulate(shrink: Callable[[History], History], S: int, U: int, a: int, r: Results, N: int) -> Forecast:
-    """Let `shrink` act on the sizes before each of N requests, as a loop lets a control act on its messages.
+def simulate(shrink: Callable[[History], History], fixed: int, a: int, sizes: Sequence[int]) -> Forecast:
+    """Let `shrink` act on the sizes before each request, as a loop lets a control act on its messages.
 
-    Time grows with N. Raises AgentlabError for sizes that are no sizes.
+    `fixed` is S + U, and `sizes` are those of the results as they arrive: one request more than there are results. All
+    have been checked; their number may be larger than that of the run, because a loaded result is a step more. Raises
+    AgentlabError for more requests than are computed one by one. Time grows with their number.
     """
-    check_sizes(S, U, a, 0, N)
-    sizes = result_sizes(r, N)
-    history = History(fixed=S + U, a=a, upto=tuple(accumulate(sizes, initial=0)))
+    N = whole_number("N", len(sizes) + 1, at_least=1, at_most=MAX_STEPS)
+    history = History(fixed=fixed, a=a, upto=tuple(accumulate(sizes, initial=0)))
     requests: list[int] = []
     same: list[int] = []
     summaries: list[SummaryCall] = []
