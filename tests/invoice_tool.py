@@ -7,7 +7,11 @@ from agentlab.dispatch.contract import ApprovalRule, SideEffect, ToolContract
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, four_guards
 from agentlab.dispatch.guards import Caller
 from agentlab.dispatch.ledger import Ledger
+from agentlab.loop.budgets import Budgets
+from agentlab.loop.drivers import run_task
+from agentlab.loop.progress import RunResult
 from agentlab.messages.conversation import ToolCall
+from agentlab.messages.models import Model
 from agentlab.store import open_store
 
 if TYPE_CHECKING:
@@ -67,6 +71,32 @@ def post_contract(**changes: Any) -> ToolContract:
 def post_call(number: int = 1, **arguments: Any) -> ToolCall:
     defaults = {"invoice_id": "INV-1", "amount_cents": 120_000, "idempotency_key": "key-1"}
     return ToolCall(id=f"call_{number}", name="erp_post_invoice", arguments=defaults | arguments)
+
+
+def read_contract(**changes: Any) -> ToolContract:
+    """The contract of a tool that reads, takes anything, and changes nothing."""
+    fields: dict[str, Any] = {
+        "name": "read",
+        "version": "1",
+        "description": "Read.",
+        "input_schema": {"type": "object"},
+        "roles": ("ap_clerk",),
+        "side_effect": SideEffect.READ_ONLY,
+    }
+    return ToolContract(**(fields | changes))
+
+
+def run_posting(model: Model, erp: Erp) -> RunResult:
+    """A run of `model` on the posting tool of `erp`."""
+    return run_task(
+        "Post the invoice.",
+        run_id="run-1",
+        budgets=Budgets(model_calls=9, tokens=99_999, seconds=99.0),
+        model=model,
+        dispatcher=make_dispatcher(erp=erp),
+        caller=CLERK,
+        clock=Clock(),
+    )
 
 
 def make_dispatcher(

@@ -4,9 +4,9 @@ import contextvars
 import threading
 
 import pytest
-from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract
+from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract, read_contract
 
-from agentlab.dispatch.contract import Retry, SideEffect, Timeout, ToolContract
+from agentlab.dispatch.contract import Retry, Timeout
 from agentlab.dispatch.deadlines import Deadline, DeadlinePassedError, call_within
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, ToolError
 from agentlab.dispatch.ledger import Outcome
@@ -23,18 +23,6 @@ def too_late(work, seconds):
     """The tool has done its work, and its answer came too late."""
     work()
     raise DeadlinePassedError
-
-
-def read_contract(**fields):
-    return ToolContract(
-        name="read",
-        version="1",
-        description="Read.",
-        input_schema={"type": "object"},
-        roles=("ap_clerk",),
-        side_effect=SideEffect.READ_ONLY,
-        **fields,
-    )
 
 
 READ = ToolCall(id="c", name="read", arguments={})

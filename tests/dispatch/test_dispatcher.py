@@ -6,9 +6,8 @@ import pytest
 import sqlalchemy
 from hypothesis import given
 from hypothesis import strategies as st
-from invoice_tool import CLERK, INTERN, Clock, Erp, make_dispatcher, post_call, post_contract
+from invoice_tool import CLERK, INTERN, Clock, Erp, make_dispatcher, post_call, post_contract, read_contract
 
-from agentlab.dispatch.contract import SideEffect, ToolContract
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, ToolError
 from agentlab.dispatch.guards import Caller, Deny, call_id, propose, resource_scope
 from agentlab.dispatch.ledger import Outcome
@@ -338,14 +337,7 @@ def test_without_the_approval_guard_the_ledger_still_refuses_to_start_an_unappro
 
 
 def test_a_read_only_tool_that_fails_says_so_without_the_hosts_words():
-    contract = ToolContract(
-        name="read",
-        version="1",
-        description="Read.",
-        input_schema={"type": "object"},
-        roles=("ap_clerk",),
-        side_effect=SideEffect.READ_ONLY,
-    )
+    contract = read_contract()
 
     def broken(arguments, caller):
         raise FileNotFoundError("/srv/secret/path")

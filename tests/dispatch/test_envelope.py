@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract
+from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract, read_contract
 
 from agentlab.canonical import canonical_json
-from agentlab.dispatch.contract import EvidenceRule, ResultRule, SideEffect, ToolContract
+from agentlab.dispatch.contract import EvidenceRule, ResultRule
 from agentlab.dispatch.dispatcher import Dispatcher, Tool, ToolError, four_guards
 from agentlab.dispatch.envelope import Explained, error_of, pack
 from agentlab.dispatch.guards import Caller
@@ -77,15 +77,7 @@ def test_a_success_is_no_error():
 
 
 def read_tool(answer, **fields):
-    contract = ToolContract(
-        name="read",
-        version="1",
-        description="Read.",
-        input_schema={"type": "object"},
-        roles=("ap_clerk",),
-        side_effect=SideEffect.READ_ONLY,
-        **fields,
-    )
+    contract = read_contract(**fields)
 
     def read(arguments, caller):
         if isinstance(answer, Exception):

@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract
+from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call, post_contract, read_contract
 from pydantic import ValidationError
 
-from agentlab.dispatch.contract import SideEffect, ToolContract
 from agentlab.dispatch.dispatcher import Tool, ToolError
 from agentlab.errors import AgentlabError
 from agentlab.loop.budgets import Budgets
@@ -63,15 +62,7 @@ def results(result):
 
 
 def poll_tool(answers):
-    contract = ToolContract(
-        name="poll",
-        version="1",
-        description="Poll.",
-        input_schema={"type": "object"},
-        roles=("ap_clerk",),
-        side_effect=SideEffect.READ_ONLY,
-        repeatable=True,
-    )
+    contract = read_contract(name="poll", description="Poll.", repeatable=True)
     replies = iter(answers)
     return Tool(contract, lambda arguments, caller: next(replies))
 

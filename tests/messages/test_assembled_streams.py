@@ -5,11 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call
+from invoice_tool import Erp, post_call, run_posting
 from loopback import KEY, NAMES, Events, Loopback, Status, as_events, set_keys
 
-from agentlab.loop.budgets import Budgets
-from agentlab.loop.drivers import run_task
 from agentlab.loop.machine import State
 from agentlab.messages.arguments import parse_arguments
 from agentlab.messages.conversation import (
@@ -164,25 +162,13 @@ def test_the_sdk_makes_an_object_of_cut_arguments_and_drops_the_unfinished_key(m
     assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def run(model, erp):
-    return run_task(
-        "Post the invoice.",
-        run_id="run-1",
-        budgets=Budgets(model_calls=9, tokens=99_999, seconds=99.0),
-        model=model,
-        dispatcher=make_dispatcher(erp=erp),
-        caller=CLERK,
-        clock=Clock(),
-    )
-
-
 @each_dialect
 def test_a_call_that_was_cut_is_not_run_though_its_arguments_are_whole(dialect, monkeypatch):
     erp = Erp()
     pieces = [json.dumps(post_call().arguments)]
     events = json.loads(json.dumps(call_events(dialect, pieces, "cut")).replace('"look"', '"erp_post_invoice"'))
     with Loopback([Events(events)]) as server:
-        result = run(server.model(NAMES[dialect], monkeypatch, stream=True), erp)
+        result = run_posting(server.model(NAMES[dialect], monkeypatch, stream=True), erp)
     assert (result.state, erp.posted) == (State.FAILED, [])
     assert "length" in result.reason
 
@@ -194,7 +180,7 @@ def test_a_nan_is_refused_by_the_parser_and_told_to_the_model_which_may_mend_it(
     events = json.loads(json.dumps(call_events(dialect, [bad], "call")).replace('"look"', '"erp_post_invoice"'))
     mended = Reply(tool_calls=(post_call(2),), stop=StopReason.TOOL)
     with Loopback([Events(events), mended, END]) as server:
-        result = run(server.model(NAMES[dialect], monkeypatch, stream=True), erp)
+        result = run_posting(server.model(NAMES[dialect], monkeypatch, stream=True), erp)
     assert (result.state, len(erp.posted)) == (State.ANSWERED, 1)
     first = next(message for message in result.messages if message.role == "tool")
     assert first.is_error

@@ -3,12 +3,10 @@
 import json
 
 import pytest
-from invoice_tool import CLERK, Clock, Erp, make_dispatcher, post_call
+from invoice_tool import Erp, post_call, run_posting
 from loopback import KEY, NAMES, Loopback, Status, set_keys
 
 from agentlab.canonical import digest
-from agentlab.loop.budgets import Budgets
-from agentlab.loop.drivers import run_task
 from agentlab.loop.machine import State
 from agentlab.messages.conversation import Reply, Request, StopReason, ToolSchema, Usage, UserMessage
 from agentlab.messages.models import ModelError, Rules, Scripted, ScriptError
@@ -18,18 +16,6 @@ from agentlab.messages.wire import DIALECTS
 END = Reply(content="done", stop=StopReason.END, usage=Usage(input_tokens=3, output_tokens=1))
 ASK = Request(messages=(UserMessage(content="one"),))
 ASK_MORE = Request(messages=(UserMessage(content="two"),))
-
-
-def run(model, erp):
-    return run_task(
-        "Post the invoice.",
-        run_id="run-1",
-        budgets=Budgets(model_calls=9, tokens=99_999, seconds=99.0),
-        model=model,
-        dispatcher=make_dispatcher(erp=erp),
-        caller=CLERK,
-        clock=Clock(),
-    )
 
 
 def recording(path, *requests):
@@ -43,10 +29,10 @@ def recording(path, *requests):
 def test_a_live_run_replays_to_the_same_messages_without_a_server(dialect, tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     with Loopback([Reply(tool_calls=(post_call(),), stop=StopReason.TOOL), END]) as server:
-        live = run(Recorded.record(server.model(NAMES[dialect], monkeypatch), path), Erp())
+        live = run_posting(Recorded.record(server.model(NAMES[dialect], monkeypatch), path), Erp())
     erp = Erp()
     with Recorded(path) as model:
-        replayed = run(model, erp)
+        replayed = run_posting(model, erp)
     assert replayed == live
     assert len(erp.posted) == 1
     text = path.read_text()
@@ -58,9 +44,9 @@ def test_a_live_run_replays_to_the_same_messages_without_a_server(dialect, tmp_p
 def test_a_failure_is_recorded_and_fails_again(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     with Loopback([Status(400, f"bad key {KEY}")]) as server:
-        live = run(Recorded.record(server.model("openai:test", monkeypatch), path), Erp())
+        live = run_posting(Recorded.record(server.model("openai:test", monkeypatch), path), Erp())
     with Recorded(path) as model:
-        replayed = run(model, Erp())
+        replayed = run_posting(model, Erp())
     assert (live.state, replayed) == (State.FAILED, live)
     assert KEY not in path.read_text()
 
