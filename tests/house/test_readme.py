@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentlab.course.contents import contents
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```console\n\$ (agentlab .*)\n([\s\S]*?)```", README)
@@ -27,6 +29,11 @@ def test_every_file_that_the_readme_links_to_is_there():
     links = re.findall(r"\]\((?!https?://)([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_readme_lists_every_lesson_with_its_own_minutes():
+    listed = re.findall(r"^\| \[.*?\]\(notebooks/(.*?)\) \|.*\| (\d+) \|$", README, flags=re.MULTILINE)
+    assert listed == [(entry.notebook, str(entry.minutes)) for entry in contents(ROOT)]
 
 
 def test_every_command_that_the_readme_names_exists():
